@@ -63,7 +63,7 @@ export async function insertMember(db: Db, roomId: string, userId: string): Prom
 }
 
 /** Deletes a member, who remains known as a former one. */
-export async function removeMember(db: Db, roomId: string, userId: string): Promise<void> {
+async function removeMember(db: Db, roomId: string, userId: string): Promise<void> {
   await Promise.all([
     deleteMember(db, { roomId, userId }),
     insertFormerMember(db, { roomId, userId }),

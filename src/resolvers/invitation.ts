@@ -87,7 +87,7 @@ export async function acceptInvitation(
   const room = await findRoom(db, roomId, 'share');
   if (!room || !(await countUse(db, id))) throw refused();
   const user = await createUser();
-  append(membershipEvent('MemberJoined', room, user, user.id));
+  void append(membershipEvent('MemberJoined', room, user, user.id));
   return user;
 }
 
