@@ -13,8 +13,6 @@ import type { InvitationRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { assertMayChangeRoom } from '../identity/access.ts';
 import { hashKey } from '../identity/api-key/key-text.ts';
-import type { AuditEvent } from '../identity/audit.ts';
-import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import type { Context } from './context.ts';
 import type { InvitationResolvers, MutationResolvers } from './resolver-types.generated.ts';
@@ -52,17 +50,23 @@ export const invitationMutations: MutationResolvers = {
       if ((await findInvitations(db, roomId, maxInvitations)).length === maxInvitations)
         throw new ClientError('CONFLICT', `At most ${maxInvitations} invitations to a room; revoke one first.`);
       const code = randomBytes(codeBytes).toString('base64url');
-      const creatorId = viewer.user.id;
-      const invitation = await insertInvitation(db, { roomId, hash: hashKey(code), uses, creatorId, expiresAt });
-      afterCommit(() => context.services.audit(toAuditEvent('invitationCreated', invitation, viewer)));
+      const byUserId = viewer.user.id;
+      const row = { roomId, hash: hashKey(code), uses, creatorId: byUserId, expiresAt };
+      const invitation = await insertInvitation(db, row);
+      afterCommit(() =>
+        context.services.audit({ event: 'invitationCreated', invitationId: invitation.id, roomId, byUserId }),
+      );
       return { code, invitation };
     }),
   revokeInvitation: (_, { input }, context) =>
     changeInRoom(context, { id: input.room, sharesCommit: false }, async (db, { afterCommit }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
-      const invitation = await deleteInvitation(db, room.id, input.id);
+      const [roomId, byUserId] = [room.id, viewer.user.id];
+      const invitation = await deleteInvitation(db, roomId, input.id);
       if (!invitation) throw new ClientError('NOT_FOUND', 'There is no such invitation to this room.');
-      afterCommit(() => context.services.audit(toAuditEvent('invitationRevoked', invitation, viewer)));
+      afterCommit(() =>
+        context.services.audit({ event: 'invitationRevoked', invitationId: invitation.id, roomId, byUserId }),
+      );
       return { invitation };
     }),
 };
@@ -94,12 +98,4 @@ export async function acceptInvitation(
 /** The same for every reason, so that nobody learns which codes exist. */
 function refused(): ClientError {
   return new ClientError('FORBIDDEN', 'The invitation is missing or wrong, has expired, or was used up or revoked.');
-}
-
-function toAuditEvent(
-  event: 'invitationCreated' | 'invitationRevoked',
-  { id: invitationId, roomId }: InvitationRow,
-  { user }: Viewer,
-): AuditEvent {
-  return { event, invitationId, roomId, byUserId: user.id };
 }
