@@ -1,4 +1,4 @@
-import type { Generated, Selectable } from 'kysely';
+import type { Generated } from 'kysely';
 import { inboxEventTypes, type RoomEventType, roomEventTypes } from './room-event-types.ts';
 
 /*
@@ -10,10 +10,10 @@ export interface Tables {
   users: UserTable;
   rooms: RoomTable;
   roomMembers: RoomMemberTable;
-  posts: PostTable;
-  roomEvents: RoomEventTable;
-  apiKeys: ApiKeyTable;
-  invitations: InvitationTable;
+  posts: PostRow;
+  roomEvents: RoomEventRow;
+  apiKeys: ApiKeyRow;
+  invitations: InvitationRow;
   signInAttempts: SignInAttemptTable;
   mutes: MuteTable;
   idempotencyKeys: IdempotencyKeyTable;
@@ -22,59 +22,72 @@ export interface Tables {
   settings: SettingTable;
 }
 
-interface Versioned {
-  id: string;
-  createdAt: number;
-  updatedAt: number;
-  version: number;
+/** Declares the type of a column. The values of these objects are never read, only their names. */
+function column<T>(): T {
+  return undefined as T;
 }
 
 /** The columns of a user that every client may read, and the resolvers need. */
-interface PublicUserTable extends Versioned {
-  name: string;
-  role: 'MEMBER' | 'ADMIN';
-  deletedAt: number | null;
-}
+const publicUser = {
+  id: column<string>(),
+  name: column<string>(),
+  role: column<'MEMBER' | 'ADMIN'>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+  version: column<number>(),
+  deletedAt: column<number | null>(),
+};
 
 /** Never sent to clients, except that owners and admins see the e-mail. */
-interface PrivateUserTable {
-  email: string | null;
+const privateUser = {
+  email: column<string | null>(),
   /** The e-mail without regard to case, for uniqueness. */
-  emailKey: string | null;
-  passwordHash: string | null;
+  emailKey: column<string | null>(),
+  passwordHash: column<string | null>(),
   /**
    * The generation of the account's sessions: sessions of earlier generations are revoked. A generation is never compared
    * with a clock. For the user of an issuer, who has no sessions, it is a time in milliseconds
    * since 1970: tokens that the issuer issued earlier are revoked.
    */
-  sessionsFrom: number;
+  sessionsFrom: column<number>(),
   /** Null: with any other value, earlier programs do not revoke this session. */
-  keptSession: string | null;
+  keptSession: column<string | null>(),
   /**
    * The user's issuer and subject. For a deleted user, `oauthSubject` is a hash of both, so that earlier tokens stay
    * refused.
    */
-  oauthIssuer: string | null;
-  oauthSubject: string | null;
-}
+  oauthIssuer: column<string | null>(),
+  oauthSubject: column<string | null>(),
+};
 
-interface UserTable extends PublicUserTable, PrivateUserTable {
+const user = { ...publicUser, ...privateUser };
+export type UserRow = typeof user;
+
+interface UserTable extends UserRow {
   /** Null except while the rows of a deleted account are being deleted: its drafts and memberships, or also its posts. */
   erasing: Generated<Erasure | null>;
 }
 
-interface RoomTable extends Versioned {
-  name: string;
-  visibility: 'PUBLIC' | 'PRIVATE';
-  ownerId: string | null;
+const room = {
+  id: column<string>(),
+  name: column<string>(),
+  visibility: column<'PUBLIC' | 'PRIVATE'>(),
+  ownerId: column<string | null>(),
   /** The number of the room's latest event. */
-  head: number;
+  head: column<number>(),
   /** The mark of the room's latest event; 0 before the first. */
-  headMark: number;
+  headMark: column<number>(),
   /** The time of the room's latest event; before the first, that of the room's creation. */
-  headAt: number;
+  headAt: column<number>(),
   /** The mark of the event before the latest; it equals the `previousMark` of the latest event. */
-  previousMark: number;
+  previousMark: column<number>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+  version: column<number>(),
+};
+export type RoomRow = typeof room;
+
+interface RoomTable extends RoomRow {
   /** Null except while the rows of a deleted room are being deleted. Nothing else reads or changes such a room. */
   deletedAt: Generated<number | null>;
 }
@@ -102,65 +115,73 @@ interface MembershipVersionTable {
   version: number;
 }
 
-interface PostTable extends Versioned {
-  roomId: string;
-  authorId: string;
-  title: string;
-  body: string | null;
-  publishedAt: number | null;
-}
+const post = {
+  id: column<string>(),
+  roomId: column<string>(),
+  authorId: column<string>(),
+  title: column<string>(),
+  body: column<string | null>(),
+  publishedAt: column<number | null>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+  version: column<number>(),
+};
+export type PostRow = typeof post;
 
 /**
  * The log of events, numbered by the `head` of their room. It has no content, so that erased content cannot be
  * replayed.
  */
-interface RoomEventTable {
-  roomId: string;
-  seq: number;
+const roomEvent = {
+  roomId: column<string>(),
+  seq: column<number>(),
   /** Random, 31 bits, never 0. It distinguishes this event from an event that gets the same number after a rewind. */
-  mark: number;
+  mark: column<number>(),
   /** The mark of the previous event, 0 for the first event. It stays available after the previous event is trimmed. */
-  previousMark: number;
-  type: RoomEventType;
+  previousMark: column<number>(),
+  type: column<RoomEventType>(),
   /** The id of the post, user or room that the event concerns. */
-  subjectId: string;
+  subjectId: column<string>(),
   /** The subject's version after the change. */
-  version: number;
-  actorId: string | null;
-  at: number;
-}
+  version: column<number>(),
+  actorId: column<string | null>(),
+  at: column<number>(),
+};
+export type RoomEventRow = typeof roomEvent;
 
-interface ApiKeyTable {
-  id: string;
-  name: string;
-  prefix: string;
+const apiKey = {
+  id: column<string>(),
+  name: column<string>(),
+  prefix: column<string>(),
   /** SHA-256 of the key, in hex. The key is random enough that no slower hash is needed. */
-  hash: string;
+  hash: column<string>(),
   /** READ, WRITE and ADMIN, separated by spaces. */
-  scopes: string;
+  scopes: column<string>(),
   /** The user that the application acts as. */
-  userId: string;
+  userId: column<string>(),
   /** The user who created it; null for the operator. */
-  ownerId: string | null;
-  createdAt: number;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-  revokedAt: number | null;
-}
+  ownerId: column<string | null>(),
+  createdAt: column<number>(),
+  expiresAt: column<number | null>(),
+  lastUsedAt: column<number | null>(),
+  revokedAt: column<number | null>(),
+};
+export type ApiKeyRow = typeof apiKey;
 
 /** A code with which people create accounts, which join the room. */
-interface InvitationTable {
-  id: string;
-  roomId: string;
+const invitation = {
+  id: column<string>(),
+  roomId: column<string>(),
   /** SHA-256 of the code, in hex. */
-  hash: string;
+  hash: column<string>(),
   /** The number of accounts that it may create, and that it has created. */
-  uses: number;
-  used: number;
-  creatorId: string;
-  createdAt: number;
-  expiresAt: number;
-}
+  uses: column<number>(),
+  used: column<number>(),
+  creatorId: column<string>(),
+  createdAt: column<number>(),
+  expiresAt: column<number>(),
+};
+export type InvitationRow = typeof invitation;
 
 interface SignInAttemptTable {
   /** A hash of the address or the account that the attempts belong to. */
@@ -194,113 +215,27 @@ interface SettingTable {
   value: string;
 }
 
-export type UserRow = Omit<Selectable<UserTable>, 'erasing'>;
 /** The rows of a deleted account that are being deleted. */
 export type Erasure = 'ACCOUNT' | 'POSTS';
 /** A user without private columns. The absent columns are part of the type, so that it refuses a whole `UserRow`. */
-export type PublicUser = Selectable<PublicUserTable> & { [Column in keyof PrivateUserTable]?: never };
-export type RoomRow = Omit<Selectable<RoomTable>, 'deletedAt'>;
-export type PostRow = Selectable<PostTable>;
+export type PublicUser = typeof publicUser & { [Column in keyof typeof privateUser]?: never };
 /** A post as its resolvers get it: the body is read only if the operation selects `Post.body`. */
 export type PostWithoutBody = Omit<PostRow, 'body'>;
-export type ApiKeyRow = Selectable<ApiKeyTable>;
-export type InvitationRow = Selectable<InvitationTable>;
-export type RoomEventRow = Selectable<RoomEventTable>;
 
-export const publicUserColumns = [
-  'id',
-  'name',
-  'role',
-  'createdAt',
-  'updatedAt',
-  'version',
-  'deletedAt',
-] as const satisfies readonly (keyof PublicUserTable)[];
-
-/*
+/**
  * Statements list their columns: a newer version of the program may add columns while this one runs, and PostgreSQL then
  * refuses a prepared statement whose result changes.
  */
+export const publicUserColumns = namesOf(publicUser);
+export const userColumns = namesOf(user);
+export const roomColumns = namesOf(room);
+export const postColumns = namesOf(post);
+export const roomEventColumns = namesOf(roomEvent);
+export const apiKeyColumns = namesOf(apiKey);
+export const invitationColumns = namesOf(invitation);
 
-export const userColumns = allColumns<UserRow>()([
-  ...publicUserColumns,
-  'email',
-  'emailKey',
-  'passwordHash',
-  'sessionsFrom',
-  'keptSession',
-  'oauthIssuer',
-  'oauthSubject',
-]);
-
-export const roomColumns = allColumns<RoomRow>()([
-  'id',
-  'name',
-  'visibility',
-  'ownerId',
-  'head',
-  'headMark',
-  'headAt',
-  'previousMark',
-  'createdAt',
-  'updatedAt',
-  'version',
-]);
-
-export const postColumns = allColumns<PostRow>()([
-  'id',
-  'roomId',
-  'authorId',
-  'title',
-  'body',
-  'publishedAt',
-  'createdAt',
-  'updatedAt',
-  'version',
-]);
-
-export const roomEventColumns = allColumns<RoomEventRow>()([
-  'roomId',
-  'seq',
-  'mark',
-  'previousMark',
-  'type',
-  'subjectId',
-  'version',
-  'actorId',
-  'at',
-]);
-
-export const apiKeyColumns = allColumns<ApiKeyRow>()([
-  'id',
-  'name',
-  'prefix',
-  'hash',
-  'scopes',
-  'userId',
-  'ownerId',
-  'createdAt',
-  'expiresAt',
-  'lastUsedAt',
-  'revokedAt',
-]);
-
-export const invitationColumns = allColumns<InvitationRow>()([
-  'id',
-  'roomId',
-  'hash',
-  'uses',
-  'used',
-  'creatorId',
-  'createdAt',
-  'expiresAt',
-]);
-
-/** A list of columns that the compiler refuses if one is missing. */
-function allColumns<Row>() {
-  return <const Columns extends readonly (keyof Row)[]>(
-    columns: [keyof Row] extends [Columns[number]] ? Columns : never,
-  ): Columns => columns;
+function namesOf<Row extends object>(row: Row): readonly (keyof Row & string)[] {
+  return Object.keys(row) as (keyof Row & string)[];
 }
 
 const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
