@@ -11,6 +11,8 @@ import { query } from './postgres-query.ts';
 const settings = {
   fsync: 'off',
   full_page_writes: 'off',
+  // With a database for each test, it would start ten processes in each second.
+  autovacuum: 'off',
   max_connections: '400',
   shared_buffers: '64MB',
   listen_addresses: '127.0.0.1',
