@@ -20,14 +20,14 @@ import { createSignInLimit } from './identity/session/sign-in-limit.ts';
 import type { Bus, BusOptions } from './live/bus/bus.ts';
 import { openBus } from './live/bus/open-bus.ts';
 import { followCommonMessages } from './live/common-messages.ts';
-import { createLive } from './live/create-live.ts';
 import { createDeletions } from './live/deletions/deletions.ts';
 import { createTrimming } from './live/deletions/trimming.ts';
+import { FanOut } from './live/fan-out.ts';
+import { Presence } from './live/presence/presence.ts';
 import { type Log, logFailures } from './log.ts';
 import type { Services } from './resolvers/context.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
-import { closeTransport } from './transport/close.ts';
 import type { PartStates } from './transport/http/exchange.ts';
 import { createInventory } from './transport/inventory/create-inventory.ts';
 import { LongConnections } from './transport/long-connections.ts';
@@ -89,23 +89,31 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       logReadCount += 1;
       log.debug({ roomId }, 'log read');
     };
+    const fanOut = new FanOut({ config, database, bus, retention, tracing, onError, onLogRead });
     const askOthers = (roomIds: readonly string[]) => inventory.askForPresence(roomIds);
-    const events = { database, bus, retention, tracing, onError, onLogRead };
-    const { fanOut, presence, groupCosts } = createLive({ config, ...events, askOthers });
+    const presence = new Presence({ bus, fanOut, askOthers, onError });
     const sharedRate = await openSharedRate(config, keys, log);
     opened.defer(() => sharedRate?.close());
     const operationReports = new OperationReports(config, log, tracing);
     const longConnections = new LongConnections();
-    const stopping = new AbortController();
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
-    const sources = { longConnections, operationReports, fanOut, presence, database, bus, groupCosts, eventLoopDelay };
+    const sources = { longConnections, operationReports, fanOut, presence, database, bus, eventLoopDelay };
     const { inventory, statusStreams, ...measuring } = createInventory({ config, onError, ...sources });
     opened.defer(measuring.stop);
     const passwords = new Passwords(overrides.passwordCost);
     const accounts = { sessions, signUp: config.signUp, passwords, signInLimit, audit };
     const services: Services = { database, bus, ...accounts, deletions, presence, inventory };
-    const live = { fanOut, statusStreams, presence };
-    const engine = createEngine({ schema, documents, services, ...live, config, log, sharedRate });
+    const engine = createEngine({
+      schema,
+      documents,
+      services,
+      fanOut,
+      statusStreams,
+      presence,
+      config,
+      log,
+      sharedRate,
+    });
     const identity = createIdentity({ config, database, sessions, audit, chargeAddress: engine.chargeAddress, log });
     opened.defer(identity.stop);
     const { authenticate, watchCredentials, viewers, credentials } = identity;
@@ -117,7 +125,8 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       answerBudget: new AnswerBudget(config.limits.answerBytes),
       clientMemory: new ClientMemory(config.limits),
       longConnections,
-      stopping: stopping.signal,
+      statusStreams,
+      presence,
       readState: createStateReader(database, bus),
       database,
       timings,
@@ -144,9 +153,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       metricsUrl,
       databaseName: database.name,
       async close({ withDelay = true } = {}) {
-        const delayMs = withDelay ? config.drainDelaySeconds * 1_000 : 0;
-        const open = { ...servers, ...live, longConnections, stopping };
-        await closeTransport(open, delayMs, config.drainSeconds);
+        await servers.close(withDelay ? config.drainDelaySeconds * 1_000 : 0);
         leaveBus();
         inventory.close();
         const { executions } = fanOut.counts;

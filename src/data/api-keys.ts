@@ -6,13 +6,8 @@ import { createFinder } from './sql/statement.ts';
 import { type ApiKeyRow, apiKeyColumns, type Tables } from './tables.ts';
 import { insertUser } from './users.ts';
 
-export interface NewApiKey {
-  name: string;
-  prefix: string;
-  hash: string;
+export interface NewApiKey extends Pick<ApiKeyRow, 'name' | 'prefix' | 'hash' | 'ownerId' | 'expiresAt'> {
   scopes: readonly string[];
-  ownerId: string | null;
-  expiresAt: number | null;
 }
 
 /** Inserts a key, and the user that the application acts as. This user is an admin if the key has the scope ADMIN. */

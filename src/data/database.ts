@@ -122,18 +122,6 @@ export interface DatabaseState extends Pick<Database, 'name' | 'folder'> {
  */
 export type RowLock = 'share' | 'exclusive';
 
-/** A query whose rows can be locked. */
-export interface Lockable<Query> {
-  forKeyShare(): Query;
-  forUpdate(): Query;
-}
-
-/** A query for rows that are locked when it has run. A query without a lock stays as it is. */
-export function withLock<Query extends Lockable<Query>>(query: Query, lock: RowLock | undefined): Query {
-  if (lock === undefined) return query;
-  return lock === 'share' ? query.forKeyShare() : query.forUpdate();
-}
-
 export interface DatabaseOptions {
   timings?: DatabaseTimings;
   /** Called with the text of each statement, without its values. */

@@ -13,39 +13,29 @@ const maxPosts = { withBodies: 100, withoutBodies: 150 };
 /** Reads the row of an id, or undefined if there is none. */
 export type RowLoader<Row> = Pick<DataLoader<string, Row | undefined>, 'load' | 'prime'>;
 
-/** Reads by id, batched and cached for one operation. */
-export interface Loaders {
-  user: RowLoader<PublicUser>;
-  /** The e-mail of a user, for viewers who may see it. It is read after the user, so it is at least as new. */
-  email: DataLoader<string, string | null>;
-  post: RowLoader<PostRow>;
-  room: RowLoader<RoomRow>;
-  /** Whether a user is a member of a room. */
-  isMember: (userId: string, roomId: string) => Promise<boolean>;
-  /** The time up to which a member has read a room; undefined for other users. */
-  readUpTo: (userId: string, roomId: string) => Promise<number | undefined>;
-  /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
-  unread: (userId: string, roomId: string) => Promise<number | undefined>;
-  /** The last `last` published posts of an author, newest last. */
-  lastPosts: (authorId: string, last: number) => Promise<PostRow[]>;
-}
+export type Loaders = ReturnType<typeof createLoaders>;
 
-/** `reading` is called only if a read depends on it. */
-export function createLoaders(db: Db, reading: () => PostReading): Loaders {
+/** Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. */
+export function createLoaders(db: Db, reading: () => PostReading) {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
   const readUpTo = createLoaderOfUsers((userId, roomIds) => findMemberships(db, userId, roomIds));
   return {
-    user: createLoader((ids) => findByIds(db, 'users', ids)),
-    email: new DataLoader(async (ids) => {
+    user: createLoader<PublicUser>((ids) => findByIds(db, 'users', ids)),
+    /** The e-mail of a user, for viewers who may see it. It is read after the user, so it is at least as new. */
+    email: new DataLoader<string, string | null>(async (ids) => {
       const emails = await findEmails(db, ids);
       return ids.map((id) => emails.get(id) ?? null);
     }),
-    post: createLoader((ids) => findByIds(db, 'posts', ids)),
-    room: createLoader((ids) => findByIds(db, 'rooms', ids)),
-    isMember: async (userId, roomId) => (await readUpTo(userId, roomId)) !== undefined,
+    post: createLoader<PostRow>((ids) => findByIds(db, 'posts', ids)),
+    room: createLoader<RoomRow>((ids) => findByIds(db, 'rooms', ids)),
+    /** Whether a user is a member of a room. */
+    isMember: async (userId: string, roomId: string) => (await readUpTo(userId, roomId)) !== undefined,
+    /** The time up to which a member has read a room; undefined for other users. */
     readUpTo,
+    /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
     unread: createLoaderOfUsers((userId, roomIds) => findUnread(db, userId, roomIds)),
-    lastPosts(authorId, last) {
+    /** The last `last` published posts of an author, newest last. */
+    lastPosts(authorId: string, last: number): Promise<PostRow[]> {
       const loader = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
       lastPosts.set(last, loader);
       return loader.load(authorId);

@@ -12,7 +12,7 @@ import { withTimings } from './timed-database.ts';
 import { createTimings } from './timings.ts';
 import { withSpans } from './traced-database.ts';
 
-/** `system`: the name in OpenTelemetry. Both functions have the URL without its scheme as their first argument. */
+/** `system`: the name in OpenTelemetry. The first argument of both functions is a path, or the URL of PostgreSQL. */
 const sqlite = { system: 'sqlite', open: openSqlite, inspect: inspectSqlite };
 const postgres = { system: 'postgresql', open: openPostgres, inspect: inspectPostgres };
 
@@ -50,7 +50,7 @@ function toFile(url: string, advice: string): string {
   throw new BackupError('DATABASE_URL is sqlite::memory:, a database that no other process can read');
 }
 
-/** The URL without its scheme. */
+/** The path of an SQLite database; any other URL as it is. */
 function addressOf(url: string): string {
-  return url.slice(url.indexOf(':') + 1);
+  return url.replace(/^sqlite:/, '');
 }

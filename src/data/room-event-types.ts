@@ -1,22 +1,14 @@
 /** What the server must know about an event without reading its content. */
-interface RoomEventTraits {
-  /** Whether a live event carries its post and author, so that no subscriber has to read them. */
-  carriesPost: boolean;
-  /** Whether earlier events of the same subject must be executed again before they are replayed. */
-  changesContent: boolean;
-  /** Whether content of the subject is erased, in this room and wherever else a selection has reached it. */
-  erasesContent: boolean;
-  /** Whether the subject is a user who joins or leaves the room. */
-  changesMembership: boolean;
-  /** Whether viewers may lose access to the room: it is checked before the event is delivered. */
-  mayEndAccess: boolean;
-}
-
 const noTraits = {
+  /** Whether a live event carries its post and author, so that no subscriber has to read them. */
   carriesPost: false,
+  /** Whether earlier events of the same subject must be executed again before they are replayed. */
   changesContent: false,
+  /** Whether content of the subject is erased, in this room and wherever else a selection has reached it. */
   erasesContent: false,
+  /** Whether the subject is a user who joins or leaves the room. */
   changesMembership: false,
+  /** Whether viewers may lose access to the room: it is checked before the event is delivered. */
   mayEndAccess: false,
 } as const;
 
@@ -33,7 +25,7 @@ export const roomEventTypes = {
   RoomUpdated: { ...noTraits, mayEndAccess: true },
   /** An event of a type that only a newer program knows. It is read, and never written. */
   OtherEvent: { ...noTraits, changesContent: true, mayEndAccess: true },
-} as const satisfies Record<string, RoomEventTraits>;
+} as const satisfies Record<string, Record<keyof typeof noTraits, boolean>>;
 
 export type RoomEventType = keyof typeof roomEventTypes;
 

@@ -5,13 +5,8 @@ import { executeInParts } from './sql/list-statements.ts';
 import { createFinder } from './sql/statement.ts';
 import { type RoomRow, roomColumns } from './tables.ts';
 
-export interface NewRoom {
-  /** The default is a new id. */
-  id?: string | undefined;
-  name: string;
-  visibility?: RoomRow['visibility'];
-  ownerId?: string | null;
-}
+/** The default of the id is a new one. */
+export type NewRoom = Pick<RoomRow, 'name'> & RoomChanges & { id?: string | undefined };
 
 /** An undefined property stays unchanged. */
 export type RoomChanges = { [Column in 'name' | 'visibility' | 'ownerId']?: RoomRow[Column] | undefined };

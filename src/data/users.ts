@@ -1,6 +1,6 @@
 import { createId } from '../ids.ts';
 import { toComposed } from '../names.ts';
-import { type Db, type RowLock, withLock } from './database.ts';
+import type { Db, RowLock } from './database.ts';
 import { createPages, type PageArguments, type UserPage } from './lists/pages.ts';
 import { executeInParts } from './sql/list-statements.ts';
 import { createFinder } from './sql/statement.ts';
@@ -94,10 +94,12 @@ export const findAccount = createFinder((db, { id }) =>
   db.selectFrom('users').select(userColumns).where('id', '=', id),
 );
 
+const findByEmailKey = createFinder((db, { id: emailKey }) =>
+  db.selectFrom('users').select(userColumns).where('emailKey', '=', emailKey),
+);
+
 export async function findAccountByEmail(db: Db, email: string, lock?: RowLock): Promise<UserRow | undefined> {
-  if (!isStorable(email)) return undefined;
-  const query = db.selectFrom('users').select(userColumns).where('emailKey', '=', emailKeyOf(email));
-  return withLock(query, lock).executeTakeFirst();
+  return isStorable(email) ? findByEmailKey(db, emailKeyOf(email), lock) : undefined;
 }
 
 /**

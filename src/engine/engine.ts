@@ -27,23 +27,7 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
 /** @throws ClientError if it is not a GraphQL request. */
 type ReadRequest = () => GraphQLRequest;
 
-/** One pipeline for every transport: parse, validate, limits, execute. */
-export interface Engine {
-  /**
-   * Runs all checks of a request before its execution. `read` parses the request; a request that does not parse is
-   * charged, too. A promise if nodes share the rate, or if the operation claims to resume. @throws the error that refuses
-   * it.
-   */
-  prepare(read: ReadRequest, call: Call): PreparedOperation | Promise<PreparedOperation>;
-  /** @throws RateLimited if this node knows that the caller is already over the rate. */
-  assertNotOverRate(caller: Caller): void;
-  /** The number of requests that the rate has refused. */
-  countRateLimited(): number;
-  /** Charges the address of a client whose credentials were refused, or that asks for a page. @throws RateLimited. */
-  chargeAddress(address: string): Promise<void>;
-  /** The answer for an error that refuses a request. Every refusal of every transport is formatted here. */
-  refuse(error: unknown, request: AnsweredRequest): Answer;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
 interface FoundOperation {
   compiled: CompiledOperation;
@@ -56,7 +40,8 @@ const maxCostlyOperations = 4;
 /** The variables of a subscription are held until it ends. */
 const maxVariablesBytes = 4_096;
 
-export function createEngine(parts: EngineParts): Engine {
+/** Creates the one pipeline for every transport: parse, validate, limits, execute. */
+export function createEngine(parts: EngineParts) {
   const { config, log } = parts;
   const rateLimit = new RateLimit(config.rate, parts.sharedRate);
   const documents = new Documents(parts.schema, config, config.introspection);
@@ -137,16 +122,25 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   return {
-    prepare(read, call) {
+    /**
+     * Runs all checks of a request before its execution. `read` parses the request; a request that does not parse is
+     * charged, too. A promise if nodes share the rate, or if the operation claims to resume. @throws the error that
+     * refuses it.
+     */
+    prepare(read: ReadRequest, call: Call): PreparedOperation | Promise<PreparedOperation> {
       if (call.isResumed) return prepareResumed(read, call);
       const rate = rateLimit.charge(call);
       if (rate instanceof Promise) return rate.then((charged) => prepareCharged(charged, read, call));
       return prepareCharged(rate, read, call);
     },
-    assertNotOverRate: (caller) => rateLimit.assertNotOver(caller),
+    /** @throws RateLimited if this node knows that the caller is already over the rate. */
+    assertNotOverRate: (caller: Caller) => rateLimit.assertNotOver(caller),
+    /** The number of requests that the rate has refused. */
     countRateLimited: () => rateLimit.refused,
-    chargeAddress: async (address) => void (await rateLimit.charge({ viewer: null, address })),
-    refuse: (error, request) => toAnswer({ errors: errorsOf(error) }, request, log),
+    /** Charges the address of a client whose credentials were refused, or that asks for a page. @throws RateLimited. */
+    chargeAddress: async (address: string) => void (await rateLimit.charge({ viewer: null, address })),
+    /** The answer for an error that refuses a request. Every refusal of every transport is formatted here. */
+    refuse: (error: unknown, request: AnsweredRequest): Answer => toAnswer({ errors: errorsOf(error) }, request, log),
   };
 }
 

@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Config } from '../config.ts';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
-import type { FixedWindow } from '../fixed-window.ts';
+import { FixedWindow } from '../fixed-window.ts';
 import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { isReadFailure } from './feed/room-log.ts';
-import type { GroupCosts } from './groups/group-costs.ts';
+import { GroupCosts } from './groups/group-costs.ts';
 import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
 import { Inboxes } from './inbox/inboxes.ts';
@@ -21,13 +22,11 @@ import { Subscriber } from './subscriber.ts';
  * The maximum number of events that the free resumes of one caller replay within RATE_WINDOW_SECONDS; each resume counts as
  * one more, and that of an inbox, whose rooms take time to open, as a twentieth of all.
  */
-export const maxFreeResumes = 10_000;
+const maxFreeResumes = 10_000;
 const countOfInbox = maxFreeResumes / 20;
 
 export interface FanOutParts extends Omit<FeedsParts, 'onRewound'> {
-  groupCosts: GroupCosts;
-  /** Counts the subscriptions that resume and the events that they replay, by caller: within the limit they are free. */
-  freeResumes: FixedWindow;
+  config: Pick<Config, 'limits' | 'rate'>;
 }
 
 /** The subscriptions of this process to the events of rooms. */
@@ -37,13 +36,20 @@ export class FanOut {
   readonly #groups: Groups;
   readonly #subscribers = new Set<Subscriber>();
   readonly #inboxes: Inboxes;
+  /** Counts the subscriptions that resume and the events that they replay, by caller: within the limit they are free. */
+  readonly #freeResumes: FixedWindow;
+  readonly costs: GroupCosts;
   readonly counts = new LiveCounts();
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
+    const { windowSeconds } = parts.config.rate;
+    this.#freeResumes = new FixedWindow({ limit: maxFreeResumes, windowSeconds });
+    this.costs = new GroupCosts(parts.config);
     this.#groups = new Groups({ counts: this.counts, tracing: parts.tracing, onError: parts.onError });
     this.#feeds = new Feeds({ ...parts, onRewound: (roomId) => this.#inboxes.checkAccess(roomId) });
-    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.counts });
+    const { costs, counts } = this;
+    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, costs, counts });
   }
 
   /** The numbers of open feeds, groups and subscribers. */
@@ -64,14 +70,13 @@ export class FanOut {
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
   async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Stream> {
-    const { groupCosts } = this.#parts;
     const group = groupOf(request.roomId, request);
-    const isNew = charge !== undefined && (await groupCosts.chargeIfNew(group, charge));
+    const isNew = charge !== undefined && (await this.costs.chargeIfNew(group, charge));
     if (charge && !isNew && !this.#isFree(request, 1 + missedBy(request))) await charge();
     try {
       return await this.#countResume(request, this.#subscribe(request));
     } catch (error) {
-      if (isNew) groupCosts.dropUnopened(group);
+      if (isNew) this.costs.dropUnopened(group);
       throw error;
     }
   }
@@ -87,10 +92,9 @@ export class FanOut {
 
   /** Counts a resume if it fits into the limit of its caller. */
   #isFree({ address, chargedId }: Pick<SubscribeRequest, 'address' | 'chargedId'>, count: number): boolean {
-    const { freeResumes } = this.#parts;
     const caller = chargedId === null ? `address:${address}` : `user:${chargedId}`;
-    if (freeResumes.charge(caller, 0).remaining < count) return false;
-    freeResumes.charge(caller, count);
+    if (this.#freeResumes.charge(caller, 0).remaining < count) return false;
+    this.#freeResumes.charge(caller, count);
     return true;
   }
 
@@ -110,8 +114,8 @@ export class FanOut {
     let release = (_: unknown): unknown => this.#feeds.release(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
-      const { groupCosts: costs, onError } = this.#parts;
-      const parts = { request, source: feed.roomId, costs, counts: this.counts, groups: this.#groups, onError };
+      const { costs, counts } = this;
+      const parts = { request, source: feed.roomId, costs, counts, groups: this.#groups, onError: this.#parts.onError };
       const onEnd = () => this.#remove(subscriber);
       const subscriber: Subscriber = new Subscriber({ ...parts, feed, position, onEnd });
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);

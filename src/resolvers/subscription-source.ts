@@ -1,6 +1,7 @@
-import type { LogPosition, StreamEvent } from '../data/events.ts';
-import type { InboxRooms } from '../data/inbox-rooms.ts';
+import type { StreamEvent } from '../data/events.ts';
+import type { InboxRequest } from '../live/inbox/inbox-request.ts';
 import type { PresentViewer } from '../live/presence/own-presence.ts';
+import type { SubscribeRequest } from '../live/subscribe-request.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -10,26 +11,18 @@ import type { Context } from './context.ts';
 export type SubscriptionSource = RoomEventSource | InboxSource | PresenceSource | { type: 'serverStatus' };
 
 /** The events of a room. */
-export interface RoomEventSource {
+export interface RoomEventSource extends Pick<SubscribeRequest, 'roomId' | 'head'> {
   type: 'roomEvents';
-  roomId: string;
   /** The cursor to resume after. */
   after: string | null | undefined;
-  /** The end of the room's log when the room was found. */
-  head: LogPosition;
   /** Maps an event to the value of the field; undefined leaves the event out. */
   project: (event: StreamEvent, context: Context) => unknown;
 }
 
 /** The events of all rooms of a user. */
-export interface InboxSource {
+export interface InboxSource extends Pick<InboxRequest, 'rooms' | 'readAt' | 'after'> {
   type: 'inbox';
   userId: string;
-  rooms: InboxRooms;
-  /** When the rooms had been read, by performance.now(). */
-  readAt: number;
-  /** The cursors to resume after. */
-  after: readonly string[] | undefined;
 }
 
 /** The presence in a room. */

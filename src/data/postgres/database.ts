@@ -42,18 +42,12 @@ const readyTimeoutMs = 2_000;
  * them with transactions, each could wait for the other.
  * @throws DatabaseUnusable
  */
-export async function openPostgres(address: string, options: ImplementationOptions): Promise<Database> {
-  const url = toUrl(address);
+export async function openPostgres(url: string, options: ImplementationOptions): Promise<Database> {
   try {
     return await open(url, options);
   } catch (error) {
     throw toUnusable(withoutSecrets(url), error);
   }
-}
-
-/** The URL of an address without its scheme. */
-export function toUrl(address: string): string {
-  return `postgres:${address}`;
 }
 
 async function open(url: string, options: ImplementationOptions): Promise<Database> {

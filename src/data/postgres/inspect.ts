@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 import { type DatabaseState, toUnusable } from '../database.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
 import { PostgresConnection } from './connection.ts';
-import { assertSupported, toUrl, withoutSecrets } from './database.ts';
+import { assertSupported, withoutSecrets } from './database.ts';
 import { toDb } from './dialect.ts';
 import { StatementNames } from './statement-names.ts';
 
 /** Finds out whether a node could open the database, without migrating it. @throws DatabaseUnusable */
-export async function inspectPostgres(address: string): Promise<DatabaseState> {
-  const url = toUrl(address);
+export async function inspectPostgres(url: string): Promise<DatabaseState> {
   try {
     return { name: withoutSecrets(url), folder: undefined, version: await readVersion(url) };
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely';
-import type { Db, Lockable, RowLock } from '../database.ts';
+import type { Db, RowLock } from '../database.ts';
 
 /** Stands for a value while a statement is compiled. */
 class Slot {
@@ -79,9 +79,12 @@ function keyOf(values: object): string {
   return key;
 }
 
-/** A function that finds the row of an id, with a statement for each lock that the row can be read with. */
+/** A function that finds the row of an id, or of another unique key, with a statement for each lock of the row. */
 export function createFinder<Row>(
-  build: (db: Db, values: { id: string }) => Compilable<Row> & Lockable<Compilable<Row>>,
+  build: (
+    db: Db,
+    values: { id: string },
+  ) => Compilable<Row> & Record<'forKeyShare' | 'forUpdate', () => Compilable<Row>>,
 ): (db: Db, id: string, lock?: RowLock) => Promise<Row | undefined> {
   const statements = {
     none: createStatement(build),

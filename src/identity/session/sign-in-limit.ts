@@ -10,29 +10,16 @@ const windowMs = 15 * 60_000;
 const accountFactor = 10;
 const maxBlocked = 100_000;
 
-/**
- * Limits how often passwords are tried, accounts are created and e-mail addresses are changed. The limit of an address counts its attempts on all
- * accounts together. The limit of an account is higher, so that a stranger at one address cannot use it up, and the
- * owner can still sign in from another address. The attempts are counted in the database, so that all nodes share them;
- * each takes a small transaction, which costs little next to the hash of the password.
- */
-export interface SignInLimit {
-  /** A password is about to be checked. @throws ClientError RATE_LIMITED, DatabaseUnavailable. */
-  chargeAttempt(email: string, address: string): Promise<void>;
-  /**
-   * Refunds the account's attempt after a right password: only wrong passwords count for an account. The address's
-   * attempt is not refunded, because each attempt costs a hash.
-   */
-  refundAccount(email: string): Promise<void>;
-  /**
-   * An account is about to be created, or to get another e-mail address: the answer tells whether the e-mail address is
-   * taken. Or a sign-in link is tried. @throws ClientError RATE_LIMITED, DatabaseUnavailable.
-   */
-  chargeAddress(address: string): Promise<void>;
-}
+export type SignInLimit = ReturnType<typeof createSignInLimit>;
 
-/** `attempts` is the limit of an address in 15 minutes. */
-export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>, attempts: number): SignInLimit {
+/**
+ * Limits how often passwords are tried, accounts are created and e-mail addresses are changed. `attempts`, the limit of an
+ * address in 15 minutes, counts its attempts on all accounts together. The limit of an account is higher, so that a
+ * stranger at one address cannot use it up, and the owner can still sign in from another address. The attempts are counted
+ * in the database, so that all nodes share them; each takes a small transaction, which costs little next to the hash of the
+ * password.
+ */
+export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>, attempts: number) {
   /**
    * The addresses that are over their limit, so that a flood of refused attempts writes nothing. Accounts need no such
    * cache: each attempt on an account uses up an attempt of its address.
@@ -64,8 +51,13 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
     if (ofAccount && ofAccount.attempts > attempts * accountFactor) throw tooManyAttempts(remainingMs(ofAccount));
   }
   return {
-    chargeAttempt: (email, address) => charge(address, email),
-    async refundAccount(email) {
+    /** A password is about to be checked. @throws ClientError RATE_LIMITED, DatabaseUnavailable. */
+    chargeAttempt: (email: string, address: string) => charge(address, email),
+    /**
+     * Refunds the account's attempt after a right password: only wrong passwords count for an account. The address's
+     * attempt is not refunded, because each attempt costs a hash.
+     */
+    async refundAccount(email: string): Promise<void> {
       try {
         await transaction((db) => refundAttempt(db, accountKeyOf(email)));
       } catch (error) {
@@ -73,7 +65,11 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
         if (!(error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown)) throw error;
       }
     },
-    chargeAddress: (address) => charge(address),
+    /**
+     * An account is about to be created, or to get another e-mail address: the answer tells whether the e-mail address
+     * is taken. Or a sign-in link is tried. @throws ClientError RATE_LIMITED, DatabaseUnavailable.
+     */
+    chargeAddress: (address: string) => charge(address),
   };
 }
 

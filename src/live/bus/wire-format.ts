@@ -18,13 +18,6 @@ export interface EncodedMessage {
   bytes: number;
 }
 
-export interface Received {
-  /** The bus that sent the message; undefined if the text does not say. */
-  from: string | undefined;
-  /** Undefined for a ping. */
-  message: BusMessage | undefined;
-}
-
 /**
  * Encodes a message. An event whose text would be longer than `maxBytes` is sent without its content, which the receiver
  * then reads from the database; any other message that is too long, as a wake-up.
@@ -42,7 +35,8 @@ export function encodePing(from: string, topic: string): EncodedMessage {
   return { ...toEncodedMessage(pingTopic, { from }), topic };
 }
 
-export function decode(json: string): Received {
+/** `from` is the bus that sent it, undefined if the text does not say; `message` is undefined for a ping. */
+export function decode(json: string) {
   const { v, from, topic, message } = asRecord(parseJson(json)) ?? {};
   const sender = typeof from === 'string' ? from : undefined;
   if (topic === pingTopic) return { from: sender, message: undefined };

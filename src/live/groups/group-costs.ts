@@ -1,12 +1,6 @@
+import type { Config } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
 import type { StreamRequest } from '../subscribe-request.ts';
-
-export interface GroupCostLimits {
-  /** The maximum total cost of the groups of one address, and of one user. An event executes all groups of its room. */
-  maxCost: number;
-  /** How long a group without subscriptions is still known, and is not charged when it is opened again. */
-  freeReopenMs: number;
-}
 
 interface GroupEntry {
   readonly key: string;
@@ -29,10 +23,15 @@ export interface GroupReservation {
 }
 
 const maxClosed = 100_000;
+/** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
+const maxOperationsPerEvent = 5;
 
 /** The open groups, and their total cost per address and per user. A group counts once for all its subscriptions. */
 export class GroupCosts {
-  readonly #limits: GroupCostLimits;
+  /** The maximum total cost of the groups of one address, and of one user. An event executes all groups of its room. */
+  readonly #maxCost: number;
+  /** How long a group without subscriptions is still known, and is not charged when it is opened again. */
+  readonly #freeReopenMs: number;
   readonly #groups = new Map<string, GroupEntry>();
   readonly #payers = { address: new Map<string, Payer>(), user: new Map<string, Payer>() };
   /** The time at which the last subscription of a group ended, by performance.now(); oldest first. */
@@ -40,8 +39,9 @@ export class GroupCosts {
   /** Groups whose charge is pending. */
   readonly #charging = new Map<string, Promise<unknown>>();
 
-  constructor(limits: GroupCostLimits) {
-    this.#limits = limits;
+  constructor({ limits, rate }: Pick<Config, 'limits' | 'rate'>) {
+    this.#maxCost = maxOperationsPerEvent * limits.cost;
+    this.#freeReopenMs = rate.windowSeconds * 1_000;
   }
 
   /**
@@ -69,7 +69,7 @@ export class GroupCosts {
   #isKnown(group: string): boolean {
     if (this.#groups.has(group)) return true;
     const closedAt = this.#closed.get(group);
-    return closedAt !== undefined && performance.now() - closedAt < this.#limits.freeReopenMs;
+    return closedAt !== undefined && performance.now() - closedAt < this.#freeReopenMs;
   }
 
   /** `group` is equal for subscriptions that are executed together. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
@@ -93,7 +93,7 @@ export class GroupCosts {
   }
 
   #assertFits({ kind, cost, groups }: Payer, entry: GroupEntry): void {
-    const { maxCost } = this.#limits;
+    const maxCost = this.#maxCost;
     if (groups.size === 0 || groups.has(entry) || cost + entry.cost <= maxCost) return;
     const message = `The different subscriptions of one ${kind} may cost ${maxCost} for each event: they cost ${cost}, and this one ${entry.cost} more.`;
     throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
@@ -117,7 +117,7 @@ export class GroupCosts {
     this.#closed.delete(group);
     this.#closed.set(group, now);
     for (const [oldest, closedAt] of this.#closed) {
-      if (now - closedAt < this.#limits.freeReopenMs && this.#closed.size <= maxClosed) return;
+      if (now - closedAt < this.#freeReopenMs && this.#closed.size <= maxClosed) return;
       this.#closed.delete(oldest);
     }
   }

@@ -21,7 +21,7 @@ const maxOpening = 16;
 interface InboxesParts extends MembershipsParts {
   feeds: Feeds;
   groups: Groups;
-  groupCosts: GroupCosts;
+  costs: GroupCosts;
   counts: LiveCounts;
 }
 
@@ -90,13 +90,13 @@ export class Inboxes {
   }
 
   #create({ selection: request, readAt }: InboxRequest): Inbox {
-    const { database, feeds, groups, groupCosts, counts, onError } = this.#parts;
+    const { database, feeds, groups, costs, counts, onError } = this.#parts;
     const { userId } = request;
     const inbox: Inbox = new Inbox({
       request,
       readAt,
       source: 'inbox',
-      costs: groupCosts,
+      costs,
       counts,
       groups,
       acquire: (roomId) => feeds.acquire(roomId, recentCount),

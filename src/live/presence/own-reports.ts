@@ -16,7 +16,7 @@ const maxRenewalMs = 10_000;
 const maxIds = 100;
 
 /** This node, for all its rooms. */
-export interface PresenceNode {
+interface PresenceNode {
   /** How it is named in its reports. */
   id: string;
   /** The number of its latest report. */
@@ -29,7 +29,7 @@ export interface PresenceNode {
   hasStopped: boolean;
 }
 
-interface OwnReportsParts {
+export interface OwnReportsParts {
   roomId: string;
   node: PresenceNode;
   own: OwnPresence;

@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ClientError, codeOf, type ErrorCode } from '../../errors.ts';
 import type { AccessHolder } from '../access.ts';
-import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
+import { type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { StreamEnd } from '../live-counts.ts';
 import { Pace } from '../pace.ts';
 import type { StateRequest, StateStream } from '../states/state-stream.ts';
-import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts';
+import { StateStreams } from '../states/state-streams.ts';
 import { OtherPresence } from './other-presence.ts';
 import { absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
-import { OwnReports, type PresenceNode } from './own-reports.ts';
+import { OwnReports, type OwnReportsParts } from './own-reports.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
 
 /** At most four states in a second. */
@@ -22,10 +22,8 @@ const keptForQueriesMs = 10_000;
 /** After these ends the client is expected to connect again. */
 const mayReturn: ReadonlySet<StreamEnd | ErrorCode> = new Set(['disconnected', 'server_stop']);
 
-export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
-  bus: Bus;
-  fanOut: Pick<FanOut, 'watchAccess' | 'unwatchAccess'>;
-  node: PresenceNode;
+export interface PresenceRoomParts extends Omit<OwnReportsParts, 'roomId' | 'own'> {
+  fanOut: FanOut;
   /** Asks the other nodes to report everything. Resolves when they have. */
   ask: (roomId: string) => Promise<unknown>;
 }
@@ -53,7 +51,8 @@ export class PresenceRoom implements Iterable<AccessHolder> {
     this.roomId = roomId;
     this.#parts = parts;
     this.#onUnused = onUnused;
-    this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read: () => this.read() });
+    const { fanOut, onError } = parts;
+    this.streams = new StateStreams({ fanOut, name: `presence ${roomId}`, read: () => this.read(), onError });
     this.own = new OwnPresence(parts.node, (userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());

@@ -3,8 +3,8 @@ import { CoalescedWork } from '../../coalesced-work.ts';
 import type { ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { chunksOf } from '../chunks.ts';
+import type { FanOut } from '../fan-out.ts';
 import type { StreamEnd } from '../live-counts.ts';
-import type { LiveStreamParts } from '../live-stream.ts';
 import { groupKeyOf, personal } from '../subscribe-request.ts';
 import { type StateRequest, StateStream } from './state-stream.ts';
 
@@ -12,7 +12,9 @@ const retryMs = 1_000;
 /** The streams that are written in one turn of the event loop. */
 const maxDelivered = 250;
 
-export interface StateStreamsParts<State> extends Pick<LiveStreamParts<unknown>, 'costs' | 'counts' | 'onError'> {
+interface StateStreamsParts<State> {
+  /** Its costs and counts include those of states. */
+  fanOut: FanOut;
   /** Different for each state. */
   name: string;
   read: () => State | Promise<State>;
@@ -21,6 +23,7 @@ export interface StateStreamsParts<State> extends Pick<LiveStreamParts<unknown>,
    * equals the one before is left out.
    */
   intervalMs?: number;
+  onError: (error: unknown) => void;
 }
 
 /**
@@ -46,12 +49,12 @@ export class StateStreams<State> {
     request: StateRequest<State>,
     { onStart, onEnd }: { onStart?: () => void; onEnd?: (reason: StreamEnd | ErrorCode) => void } = {},
   ): StateStream<State> {
-    const { name, intervalMs, costs, counts, onError } = this.#parts;
+    const { fanOut, name, intervalMs, onError } = this.#parts;
     const stream: StateStream<State> = new StateStream({
       request,
       source: name,
-      costs,
-      counts,
+      costs: fanOut.costs,
+      counts: fanOut.counts,
       onError,
       onlyChanges: intervalMs === undefined,
       onStart: () => {

@@ -1,7 +1,6 @@
 import type { Config } from '../../config.ts';
 import type { Database } from '../../data/database.ts';
 import type { Bus } from '../../live/bus/bus.ts';
-import type { GroupCosts } from '../../live/groups/group-costs.ts';
 import { Inventory } from '../../live/inventory/inventory.ts';
 import type { ServerStatus } from '../../live/inventory/server-status.ts';
 import type { Presence } from '../../live/presence/presence.ts';
@@ -16,22 +15,20 @@ interface InventorySources extends NodeParts {
   database: Database;
   bus: Bus;
   presence: Presence;
-  groupCosts: GroupCosts;
   onError: (error: unknown) => void;
 }
 
 /** Creates the inventory of this node and the streams of the server's state. */
-export function createInventory({ config, groupCosts, onError, ...sources }: InventorySources) {
+export function createInventory({ config, onError, ...sources }: InventorySources) {
   const { fanOut, database, bus, presence } = sources;
   const node = new MeasuredNode(nodeNameOf(config), sources);
   const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
   const inventory = new Inventory({ node, database, bus, reportPresence, onError });
   const statusStreams = new StateStreams<ServerStatus>({
+    fanOut,
     name: 'status',
     read: () => inventory.readStatus(),
     intervalMs: statusIntervalMs,
-    costs: groupCosts,
-    counts: fanOut.counts,
     onError,
   });
   return { inventory, statusStreams, stop: () => node.stop() };

@@ -11,11 +11,36 @@ export interface Page {
   contentSecurityPolicy: string;
 }
 
-/** Compresses a page. Its policy allows requests only to this server, and no other page may show it in a frame. */
-export function packPage(html: string, policy: readonly string[]): Page {
+interface PageParts {
+  /** The first module of `browser`: JavaScript, or TypeScript in the repository. */
+  start: string;
+  /** The scripts that run before the own script. */
+  scripts: readonly string[];
+  /** The constants that the own script uses, by name. */
+  constants?: Record<string, unknown>;
+  styles: readonly string[];
+  /** The directives of its policy for what is neither a script nor a request. */
+  policy: (styleSources: string) => readonly string[];
+}
+
+/**
+ * Packs page.html with its styles, page.css and its scripts, of which the last joins `browser`; all next to the module
+ * `url`. The policy of the page allows requests only to this server, and no other page may show it in a frame.
+ */
+export async function createPage(url: string, { start, constants = {}, policy, ...given }: PageParts): Promise<Page> {
+  const read = (path: string) => readFile(new URL(path, url), 'utf8');
+  const own = Object.entries(constants).map(([name, value]) => `const ${name} = ${toScript(value)};`);
+  own.push(await joinModules(start, (name) => read(`browser/${name}`)));
+  const scripts = [...given.scripts, `{${own.join('\n')}}`].map(normaliseLines);
+  const styles = [...given.styles, await read('page.css')].map(normaliseLines);
+  const html = (await read('page.html'))
+    .replace('<!-- icon -->', () => `<link rel="icon" href="${iconUrl}">`)
+    .replace('<!-- styles -->', () => styles.map((style) => `<style>${style}</style>`).join('\n'))
+    .replace('<!-- scripts -->', () => scripts.map((script) => `<script>${script}</script>`).join('\n'));
   const contentSecurityPolicy = [
     "default-src 'none'",
-    ...policy,
+    `script-src ${hashSources(scripts)}`,
+    ...policy(hashSources(styles)),
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -26,38 +51,37 @@ export function packPage(html: string, policy: readonly string[]): Page {
 }
 
 /** The sources of a policy that allow only these elements in the page, scripts or styles. */
-export function hashSources(contents: readonly string[]): string {
+function hashSources(contents: readonly string[]): string {
   return contents.map((content) => `'sha256-${hash('sha256', content, 'base64')}'`).join(' ');
 }
 
+/** A value as a JavaScript expression that cannot close its script element. */
+function toScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}
+
 /** As a browser reads it: the hash of a script is that of its normalised lines. */
-export function normaliseLines(text: string): string {
+function normaliseLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
 }
 
 /**
- * Joins the module `browser/start` next to a page and all modules that it imports, each after those that it imports, in
- * the scope of one script: a policy with hashes does not allow imports. They are JavaScript, or TypeScript in the
- * repository.
+ * Joins a module and all modules that it imports, each after those that it imports, in the scope of one script: a policy
+ * with hashes does not allow imports.
  */
-export async function joinModules(page: string, extension: string): Promise<string> {
+async function joinModules(start: string, read: (name: string) => Promise<string>): Promise<string> {
   const modules = new Map<string, string>();
   const add = async (name: string) => {
     if (modules.has(name)) return;
-    const code = await readText(page, `browser/${name}`);
+    const code = await read(name);
     for (const [, imported = ''] of code.matchAll(/^import [^;]* from '\.\/([^']+)';$/gm)) await add(imported);
-    modules.set(name, extension === '.ts' ? stripTypeScriptTypes(code) : code);
+    modules.set(name, name.endsWith('.ts') ? stripTypeScriptTypes(code) : code);
   };
-  await add(`start${extension}`);
+  await add(start);
   return Array.from(modules.values(), (module) => module.replaceAll(/^import [^;]*;$|^export (\{\};)?/gm, '')).join('');
-}
-
-/** A file next to the module `page`, which is a URL. */
-export function readText(page: string, path: string): Promise<string> {
-  return readFile(new URL(path, page), 'utf8');
 }
 
 export const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;
 
 /** The icon of Postroom, which needs no request. */
-export const iconUrl = `data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}`;
+const iconUrl = `data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}`;

@@ -1,3 +1,4 @@
+import type { Client } from '../../../live/inventory/clients.ts';
 import type { NodeReport } from '../../../live/inventory/server-status.ts';
 
 /** An operation. Its text is sent; `types` exists only for the compiler. */
@@ -17,16 +18,10 @@ export interface Status {
 
 export type NodeStatus = Omit<NodeReport['status'], 'startedAt'> & { startedAt: string };
 
-export interface Connection {
-  id: string;
+export interface Connection extends Omit<Client, 'viewerId' | 'transport' | 'since'> {
   viewer: { id: string; name: string } | null;
-  address: string;
-  transport: 'SSE' | 'MULTIPART' | 'WEBSOCKET';
+  transport: Uppercase<Client['transport']>;
   since: string;
-  node: string;
-  subscriptions: number;
-  bytesWaiting: number;
-  lagMs: number;
 }
 
 interface ConnectionPage {

@@ -1,13 +1,5 @@
 /** Resolves after the time, or at once when the signal is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const finish = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    signal.addEventListener('abort', finish);
-  });
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  if (!either.aborted) await new Promise((resolve) => either.addEventListener('abort', resolve));
 }

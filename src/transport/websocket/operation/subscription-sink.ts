@@ -10,17 +10,16 @@ export class SubscriptionSink implements Sink {
   readonly #prefix: Buffer;
   readonly #stream: Stream;
   readonly #ended = Promise.withResolvers<void>();
+  /** Resolves when the connection is closed or the client has completed; rejects with the reason of any other end. */
+  readonly ended = this.#ended.promise;
+  /** The function to call when the connection is closed, or the client has completed. */
+  readonly finish = this.#ended.resolve;
 
   constructor(id: string, connection: Connection, stream: Stream) {
     this.#connection = connection;
     this.#writer = connection.writer;
     this.#prefix = Buffer.from(`{"id":${JSON.stringify(id)}`);
     this.#stream = stream;
-  }
-
-  /** Resolves when the connection is closed or the client has completed; rejects with the reason of any other end. */
-  get ended(): Promise<void> {
-    return this.#ended.promise;
   }
 
   write(message: StreamMessage, at?: number): void {
@@ -51,11 +50,6 @@ export class SubscriptionSink implements Sink {
 
   disconnect(): void {
     this.#connection.endUnavailable();
-  }
-
-  /** The function to call when the connection is closed, or the client has completed. */
-  get finish(): () => void {
-    return this.#ended.resolve;
   }
 }
 
