@@ -113,7 +113,7 @@ export async function findUsersWithAccess(
   return room?.visibility === 'PRIVATE' ? findMembersAmong(db, roomId, userIds) : undefined;
 }
 
-async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
+export async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
   // The room is a parameter once per user, so that each value has the same number of parameters.
   const build = (part: typeof userIds) =>
     db

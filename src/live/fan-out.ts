@@ -47,7 +47,7 @@ export class FanOut {
     this.#freeResumes = new FixedWindow({ limit: maxFreeResumes, windowSeconds });
     this.costs = new GroupCosts(parts.config);
     this.#groups = new Groups({ counts: this.counts, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds({ ...parts, onRewound: (roomId) => this.#inboxes.checkAccess(roomId) });
+    this.#feeds = new Feeds({ ...parts, onRewound: (roomId) => this.#inboxes.checkMembers(roomId) });
     const { costs, counts } = this;
     this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, costs, counts });
   }

@@ -87,7 +87,7 @@ it('a client that reads again after its user was removed from a private room rec
   ]);
 });
 
-it('a client that reads again after a room that its user has left became private receives nothing of it', async () => {
+it('an inbox ends with SLOW_CONSUMER, and nothing of the room, if a room that its user has left became private before the client read', async () => {
   const paused = await pause('PUBLIC');
   const { postroom, ada, bob, hall } = paused;
   await postroom.createPost(ada, hall, 'not read in time');
@@ -100,7 +100,11 @@ it('a client that reads again after a room that its user has left became private
   const hide = `mutation { updateRoom(input: { id: "${hall}", visibility: PRIVATE }) { room { id } } }`;
   await postroom.ask(hide, {}, ada.token);
   await postroom.createPost(ada, hall, 'secret');
-  expect(await resumeUntilEnd(paused)).toEqual([]);
+  const { inbox } = paused;
+  inbox.socket.rawSocket.resume();
+  const [error] = await inbox.refused;
+  expect(error?.extensions).toMatchObject({ code: 'SLOW_CONSUMER', live: { room: hall } });
+  expect(inbox.socket.nexts('inbox').map(({ data }) => data.inbox.room.name)).not.toContain('hall');
 });
 
 it('a client that reads again receives each membership that has ended since', async () => {

@@ -231,7 +231,36 @@ describe('when the database is rewound under a running server', () => {
     while (!events.includes('MemberJoined other')) events.push(...(await inbox.take(1)));
   });
 
-  it('a private room ends in the inbox of a user who is no member in the older state', async () => {
+  it('an inbox whose user has left a room in the new history ends with CURSOR_EXPIRED, because it has events of the lost one', async () => {
+    const history = await begin();
+    const { postroom, room, ada } = history;
+    const bob = await postroom.signUp('Bob');
+    await change(postroom, 'joinRoom', bob, room);
+    const inbox = await InboxStream.open(postroom, bob);
+    const old = copy(history.file);
+    await postroom.createPost(ada, room, 'lost');
+    expect(await inbox.take(1)).toEqual(['PostCreated lobby lost']);
+    await restoreUnder(history.file, old);
+    await change(postroom, 'leaveRoom', bob, room);
+    const [error] = await inbox.refused;
+    expect(error?.extensions).toEqual({ code: 'CURSOR_EXPIRED', live: { room, cursors: {} } });
+  });
+
+  it('an inbox of a user whose membership of a public room was lost ends with CURSOR_EXPIRED', async () => {
+    const history = await begin();
+    const { postroom, room, ada } = history;
+    const bob = await postroom.signUp('Bob');
+    const old = copy(history.file);
+    await change(postroom, 'joinRoom', bob, room);
+    const inbox = await InboxStream.open(postroom, bob);
+    await restoreUnder(history.file, old);
+    await postroom.createPost(ada, room, 'new');
+    const [error] = await inbox.refused;
+    expect(error?.extensions).toEqual({ code: 'CURSOR_EXPIRED', live: { room, cursors: {} } });
+    expect(inbox.socket.nexts('inbox')).toHaveLength(0);
+  });
+
+  it('an inbox of a user who is no member of a private room in the older state ends with CURSOR_EXPIRED and no event of the room', async () => {
     const history = await begin();
     const { postroom, ada } = history;
     const bob = await postroom.signUp('Bob');
@@ -245,9 +274,9 @@ describe('when the database is rewound under a running server', () => {
     expect(Object.keys(inbox.cursors).sort()).toEqual([den, own].sort());
     await restoreUnder(history.file, old);
     for (const title of ['secret', 'more', 'again']) await postroom.createPost(ada, den, title);
-    await postroom.createPost(bob, own, 'own');
-    expect(await inbox.take(1)).toEqual(['PostCreated own own']);
-    await inbox.socket.settle();
-    expect(inbox.socket.nexts('inbox')).toHaveLength(1);
+    const [error] = await inbox.refused;
+    const cursors = { [own]: await postroom.cursorOf(own) };
+    expect(error?.extensions).toEqual({ code: 'CURSOR_EXPIRED', live: { room: den, cursors } });
+    expect(inbox.socket.nexts('inbox')).toHaveLength(0);
   });
 });

@@ -121,10 +121,11 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     return this.#leaving.has(roomId) ? undefined : this.#rooms.get(roomId);
   }
 
-  /** Ends a room without an event: the database has another history, in which the user may not see the room. */
+  /** The database has another history, in which the user is no member of the room: no event says that it ends. */
   lose(roomId: string): void {
     const follower = this.#rooms.get(roomId);
     if (follower) this.#remove(follower);
+    this.#endUnreadable('CURSOR_EXPIRED', roomId);
   }
 
   /** The user has read a room, perhaps on another device. */
@@ -163,7 +164,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   onEnded(follower: Follower): void {
-    this.#remove(follower);
+    // The user's MemberLeft was not sent: the log does not have it, or the room has become private since.
+    this.onUnreadable(follower, 'trimmed');
   }
 
   onDeleted(follower: Follower): void {
@@ -172,7 +174,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   onUnreadable(follower: Follower, failure: ReadFailure): void {
-    if (this.#leaving.has(follower.feed.roomId)) return this.#remove(follower);
+    // The user may no longer know its position.
+    if (this.#leaving.has(follower.feed.roomId)) this.#remove(follower);
     this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', follower.feed.roomId);
   }
 

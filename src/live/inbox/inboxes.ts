@@ -1,6 +1,6 @@
 import type { LogPosition } from '../../data/events.ts';
 import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/inbox-rooms.ts';
-import { findUsersWithAccess } from '../../data/memberships.ts';
+import { findMembersAmong, findUsersWithAccess } from '../../data/memberships.ts';
 import { ClientError, codeOf } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
@@ -48,14 +48,14 @@ export class Inboxes {
     this.#memberships.compareSoon();
   }
 
-  /** Ends a room of the viewers who may not see it in the present history of the database. */
-  async checkAccess(roomId: string): Promise<void> {
+  /** Ends the inboxes with a room of which their users are no members in the present history of the database. */
+  async checkMembers(roomId: string): Promise<void> {
     const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
     if (inboxes.length === 0) return;
     const userIds = new Set(inboxes.map(({ request }) => request.userId));
-    const allowed = await findUsersWithAccess(this.#parts.database.db, roomId, [...userIds]);
+    const members = await findMembersAmong(this.#parts.database.db, roomId, [...userIds]);
     for (const inbox of inboxes) {
-      if (allowed?.has(inbox.request.userId) === false) inbox.lose(roomId);
+      if (!members.has(inbox.request.userId)) inbox.lose(roomId);
       this.#memberships.refresh(inbox);
     }
   }
@@ -81,7 +81,7 @@ export class Inboxes {
         request.throwIfCancelled();
         await inbox.open(room.roomId, findStart(room));
       });
-      await this.#memberships.add(inbox, version);
+      if (!inbox.hasStopped) await this.#memberships.add(inbox, version);
       return inbox;
     } catch (error) {
       inbox.stop(codeOf(error));

@@ -1,0 +1,112 @@
+import { type CompiledQuery, type QueryResult, sql } from 'kysely';
+import { CommitOutcomeUnknown, type Database, DatabaseUnavailable, type ReadContext } from '../src/data/database.ts';
+import type { StatementRunner } from '../src/data/sql/query-builder.ts';
+import { SqliteConnection } from '../src/data/sqlite/connection.ts';
+import { toDb } from '../src/data/sqlite/dialect.ts';
+import { createSnapshots } from '../src/data/sqlite/snapshots.ts';
+import { SqliteWriter } from '../src/data/sqlite/writer.ts';
+import type { Faults } from './faults.ts';
+import type { Scheduler } from './scheduler.ts';
+
+const maxSnapshots = 3;
+
+interface DatabaseParts {
+  url: string;
+  scheduler: Scheduler;
+  faults: Faults;
+  /** Called right after each commit. */
+  onCommit: () => void;
+}
+
+/**
+ * The database of one node: the real statements, locks, groups of transactions and snapshots on a real SQLite file, which
+ * all nodes share. Only the time that each takes, and what fails, is the world's.
+ */
+export function openSimulatedDatabase({ url, scheduler, faults, onCommit }: DatabaseParts) {
+  const { random } = scheduler;
+  const connect = (mode: 'read' | 'write') => new SqliteConnection(url, { mode, onError: () => {} });
+  const connections = [connect('write'), connect('read')] as const;
+  const [writing, reading] = connections;
+  let isClosed = false;
+  const travel = () => scheduler.delay(random.between(0.05, 2));
+
+  /** A read happens at one moment of the time that it takes. */
+  async function read<T>(work: () => T, context?: ReadContext): Promise<T> {
+    const reads = (async () => {
+      await travel();
+      if (faults.happens('readFails')) throw new DatabaseUnavailable('simulated: the read failed');
+      if (faults.happens('readStalls')) await scheduler.delay(random.between(500, 15_000));
+      if (isClosed) throw new DatabaseUnavailable('simulated: the database was closed');
+      const result = work();
+      await travel();
+      return result;
+    })();
+    return context?.cancellation ? context.cancellation.race(reads) : reads;
+  }
+
+  const runnerOf = (connection: SqliteConnection, context?: ReadContext): StatementRunner => ({
+    executeQuery: <Row>({ sql: text, parameters }: CompiledQuery) =>
+      read(() => connection.execute(text, parameters as never) as QueryResult<Row>, context),
+  });
+  const snapshots = () => {
+    const slow = Array.from({ length: maxSnapshots }, () => {
+      const connection = connect('read');
+      opened.push(connection);
+      return {
+        ...runnerOf(connection),
+        execute: (text: string) => connection.execute(text),
+        rollback: () => connection.rollback(),
+      };
+    });
+    return createSnapshots(slow as never, { pause: undefined });
+  };
+  const opened: SqliteConnection[] = [...connections];
+  const log = {
+    hasSpace: true,
+    waitForFlush: async () => {},
+    checkpointIfDue: () => {},
+    truncate: async () => true,
+    flush() {
+      onCommit();
+      return scheduler.delay(faults.happens('flushStalls') ? random.between(200, 6_000) : random.between(0.1, 5));
+    },
+  };
+  const health = { assertWritable: () => {}, assertInPlace: () => {}, noteFailure: () => {}, noteWrite: () => {} };
+  const writer = new SqliteWriter({ connection: writing, health, log } as never);
+  const checks = toDb(runnerOf(reading));
+  const database: Database = {
+    db: checks,
+    checks,
+    readsFor: (context) => toDb(runnerOf(reading, context)),
+    async transaction(work, options) {
+      await travel();
+      if (faults.happens('commitFails')) throw new DatabaseUnavailable('simulated: the transaction failed');
+      const result = await writer.transaction(work, options);
+      if (faults.happens('commitUnknown')) throw new CommitOutcomeUnknown('simulated: the answer was lost');
+      return result;
+    },
+    snapshot: snapshots(),
+    snapshotDuringWrites: snapshots(),
+    purge: async () => {},
+    isReady: async () =>
+      sql`select 1 from settings limit 1`.execute(checks).then(
+        () => true,
+        () => false,
+      ),
+    folder: undefined,
+    kind: 'sqlite',
+    readVersion: () => 'simulated',
+    countWaiting: () => ({ transactions: writer.waitingCount, longReads: 0 }),
+    name: 'simulated',
+    close: async () => {
+      await writer.close();
+      isClosed = true;
+      for (const connection of opened) connection.close();
+    },
+  };
+  /** As the end of the process does: a transaction that has not been committed is rolled back. */
+  const crash = () => {
+    for (const connection of opened) connection.close();
+  };
+  return { database, crash };
+}

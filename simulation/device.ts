@@ -1,0 +1,170 @@
+import { ClientDisconnected } from '../src/cancellation.ts';
+import type { Watch } from '../src/identity/credential-watch.ts';
+import type { Stream } from '../src/live/stream.ts';
+import { type Node, type Sent, toRequest } from './node.ts';
+import type { RunContext } from './run-context.ts';
+import { type Received, Socket } from './socket.ts';
+import { type Follows, StreamCheck } from './stream-check.ts';
+
+const fields =
+  '__typename cursor ... on PostCreated { post { id title author { name } } } ... on MemberJoined { user { id } }';
+
+function toOperation(follows: Follows): Sent {
+  if (follows.kind === 'inbox')
+    return { query: `subscription Inbox { inbox { ${fields} room { id } } }`, variables: {} };
+  const variables = { room: follows.roomId };
+  if (follows.kind === 'presence')
+    return { query: 'subscription P($room: ID!) { roomPresence(room: $room) { count users { id } } }', variables };
+  const personal = follows.isPersonal ? 'room { viewerRole }' : '';
+  return { query: `subscription R($room: ID!) { roomEvents(room: $room) { ${fields} ${personal} } }`, variables };
+}
+
+interface Open {
+  node: Node;
+  socket: Socket;
+  /** Releases all that the node holds for it. In a step of the node. */
+  release: () => void;
+}
+
+/** A client of one user with one subscription, which reconnects and resumes as `resumable()` of docs/resume.md does. */
+export class Device {
+  readonly name: string;
+  readonly userId: string;
+  readonly follows: Follows;
+  /** What it has received, compared with the model. */
+  readonly check: StreamCheck;
+  /** It does not read before this time. */
+  pausedUntil = 0;
+  /** No reconnection before this time. */
+  awayUntil = 0;
+  isStopped = false;
+  readonly #run: RunContext;
+  #open: Open | undefined;
+  #attempts = 0;
+  /** Whether the last connection was announced a position. */
+  #isPositioned = false;
+
+  constructor(run: RunContext, name: string, userId: string, follows: Follows) {
+    this.#run = run;
+    this.name = name;
+    this.userId = userId;
+    this.follows = follows;
+    this.check = new StreamCheck(run, name, userId, follows);
+  }
+
+  get isLive(): boolean {
+    return this.#open !== undefined && this.#isPositioned;
+  }
+
+  connectSoon(delayMs = this.#run.scheduler.random.between(1, 100)): void {
+    const { scheduler } = this.#run;
+    const at = Math.max(delayMs, this.awayUntil - scheduler.now);
+    scheduler.after(at, () => this.#connect(), 'world');
+  }
+
+  /** The connection is lost; the node notices it later. */
+  cut(): void {
+    const open = this.#close();
+    if (open) this.#releaseLater(open, this.#run.scheduler.random.between(0, 3_000));
+  }
+
+  /** Ends for good. */
+  stop(): void {
+    this.isStopped = true;
+    const open = this.#close();
+    if (open) this.#releaseLater(open, 1);
+  }
+
+  /** A node was killed. */
+  lose(node: Node): void {
+    if (this.#open?.node !== node) return;
+    this.#close();
+    this.#retry();
+  }
+
+  #close(): Open | undefined {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open) open.socket.isOpen = false;
+    return open;
+  }
+
+  #releaseLater({ node, release }: Open, delayMs: number): void {
+    this.#run.scheduler.after(delayMs, release, node.name);
+  }
+
+  #retry(): void {
+    this.#attempts += 1;
+    this.connectSoon(this.#run.scheduler.random.next() * Math.min(5_000, 200 * 2 ** this.#attempts));
+  }
+
+  #connect(): void {
+    if (this.isStopped || this.#open) return;
+    const node = this.#run.pickNode();
+    if (!node) return this.#retry();
+    const { scheduler } = this.#run;
+    const socket: Socket = new Socket({
+      scheduler,
+      owner: node.name,
+      onWrite: (message) => this.check.written(message),
+      onReceived: (received) => this.#receive(received),
+      pausedUntil: () => this.pausedUntil,
+      onDefect: (defect) => this.#run.fail(`${this.name}: ${defect}`),
+    });
+    let stream: Stream | undefined;
+    let watch: Watch | undefined;
+    const account = node.memory.open('127.0.0.1');
+    const cancel: (() => void)[] = [];
+    const release = () => {
+      for (const each of cancel) each();
+      stream?.stop('disconnected');
+      watch?.stop();
+      account.close();
+    };
+    this.#open = { node, socket, release };
+    this.#isPositioned = false;
+    const after = this.check.cursors();
+    const subscribe = async () => {
+      let call = node.callOf(null as never, after !== undefined);
+      try {
+        this.check.signedInAt = scheduler.now;
+        const viewer = await node.authenticate(this.userId);
+        if (!socket.isOpen) return;
+        call = node.callOf(viewer, after !== undefined);
+        cancel.push(() => call.cancellation.cancel(new ClientDisconnected()));
+        watch = node.credentials.watch(viewer, () =>
+          socket.send({ kind: 'error', code: 'UNAUTHENTICATED', live: undefined }),
+        );
+        await watch.checked;
+        if (!socket.isOpen) return;
+        const operation = await node.engine.prepare(() => toRequest(toOperation(this.follows)), call);
+        const opened = await operation.subscribe({ account, transport: 'websocket', after });
+        if (!socket.isOpen) return opened.stop('disconnected');
+        stream = opened;
+        socket.send({ kind: 'position', cursor: stream.cursor });
+        stream.start(socket);
+      } catch (error) {
+        const [refused] = node.engine.refuse(error, call).body.errors ?? [];
+        const { code = 'NONE', live } = (refused?.extensions ?? {}) as { code?: string; live?: unknown };
+        if (code === 'SERVICE_UNAVAILABLE') socket.disconnect();
+        else socket.send({ kind: 'error', code, live });
+      }
+    };
+    scheduler.after(scheduler.random.between(0.1, 5), () => void subscribe(), node.name);
+  }
+
+  #receive(received: Received): void {
+    const { kind } = received;
+    if (kind === 'next') return this.check.receiveNext(received.json);
+    if (kind === 'position') {
+      this.#isPositioned = true;
+      this.#attempts = 0;
+      return this.check.receivePosition(received.cursor);
+    }
+    const open = this.#close();
+    if (open) this.#releaseLater(open, 1);
+    if (kind === 'error') this.check.receiveError(received.code, received.live as never);
+    if (this.#run.model.deleted.has(this.userId)) this.isStopped = true;
+    this.#retry();
+  }
+}

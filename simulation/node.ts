@@ -1,0 +1,191 @@
+import type { GraphQLSchema } from 'graphql';
+import { Cancellation } from '../src/cancellation.ts';
+import { readConfig } from '../src/config.ts';
+import type { Database } from '../src/data/database.ts';
+import { findUser } from '../src/data/users.ts';
+import type { Answer } from '../src/engine/answer.ts';
+import { createAutomaticDocuments } from '../src/engine/documents/persisted.ts';
+import { createEngine, type Engine } from '../src/engine/engine.ts';
+import { ClientMemory } from '../src/engine/limits/client-memory.ts';
+import { ClientError } from '../src/errors.ts';
+import { CredentialWatch } from '../src/identity/credential-watch.ts';
+import type { Viewer } from '../src/identity/viewer.ts';
+import { ViewerCache } from '../src/identity/viewer-cache.ts';
+import type { Bus } from '../src/live/bus/bus.ts';
+import { NetworkBus } from '../src/live/bus/network-bus.ts';
+import { commitChange } from '../src/live/changes.ts';
+import { followCommonMessages } from '../src/live/common-messages.ts';
+import type { BackgroundWork } from '../src/live/deletions/background-work.ts';
+import { createDeletions } from '../src/live/deletions/deletions.ts';
+import { createTrimming } from '../src/live/deletions/trimming.ts';
+import { FanOut } from '../src/live/fan-out.ts';
+import { Inventory } from '../src/live/inventory/inventory.ts';
+import { Presence } from '../src/live/presence/presence.ts';
+import { StateStreams } from '../src/live/states/state-streams.ts';
+import { openSimulatedDatabase } from './database.ts';
+import type { Faults } from './faults.ts';
+import type { MessageServer } from './message-server.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** So few that clients are often behind it. */
+export const retention = { hours: 168, count: 40 };
+const settings = { RATE_LIMIT: '0', LIMIT_SUBSCRIPTIONS: '100', NODE_NAME: 'simulated' };
+const config = readConfig(settings);
+
+export interface NodeParts {
+  name: string;
+  url: string;
+  schema: GraphQLSchema;
+  scheduler: Scheduler;
+  faults: Faults;
+  server: MessageServer;
+  onCommit: () => void;
+  /** An error that no fault explains. */
+  onDefect: (message: string) => void;
+}
+
+/** One operation that a client sends. */
+export interface Sent {
+  query: string;
+  variables: Record<string, unknown>;
+}
+
+/** A process of the server without its transports: all other parts are those that `startServer` creates. */
+export class Node {
+  readonly name: string;
+  readonly bus: Bus;
+  readonly database: Database;
+  readonly fanOut: FanOut;
+  readonly presence: Presence;
+  readonly engine: Engine;
+  readonly credentials: CredentialWatch;
+  readonly memory = new ClientMemory(config.limits);
+  readonly deletions: BackgroundWork;
+  readonly trimming: BackgroundWork;
+  readonly #inventory: Inventory;
+  readonly #crash: () => void;
+  readonly #viewers = new ViewerCache();
+  #leave = () => {};
+
+  private constructor({ name, url, schema, scheduler, faults, server, onCommit, onDefect }: NodeParts) {
+    this.name = name;
+    const onError = (error: unknown) => {
+      const isExpected = error instanceof ClientError && error.code !== 'INTERNAL_SERVER_ERROR';
+      if (!isExpected) onDefect(`${name}: ${error instanceof Error ? error.stack : String(error)}`);
+    };
+    const log = {
+      error: (line: { err?: unknown }) => onError(line.err ?? JSON.stringify(line)),
+      warn() {},
+      info() {},
+      debug() {},
+      countDropped: () => 0,
+    } as never;
+    const { database, crash } = openSimulatedDatabase({ url, scheduler, faults, onCommit });
+    this.database = database;
+    this.#crash = crash;
+    this.bus = new NetworkBus(server.driverFor(name), { onError });
+    const { bus } = this;
+    this.fanOut = new FanOut({ config, database, bus, retention, tracing: undefined, onError, onLogRead() {} });
+    const { fanOut } = this;
+    const askOthers = (roomIds: readonly string[]) => this.#inventory.askForPresence(roomIds);
+    this.presence = new Presence({ bus, fanOut, askOthers, onError });
+    const { presence } = this;
+    const report = { status: { name } as never, errors: [], rooms: [] };
+    const local = {
+      name,
+      readReport: () => report,
+      findClients: () => ({ clients: [], total: 0 }),
+      endClient: () => undefined,
+    };
+    const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
+    this.#inventory = new Inventory({ node: local, database, bus, reportPresence, onError });
+    const inventory = this.#inventory;
+    this.deletions = createDeletions(database, bus, onError);
+    this.trimming = createTrimming(database, retention, onError);
+    const read = () => inventory.readStatus();
+    const statusStreams = new StateStreams({ fanOut, name: 'status', read, intervalMs: 1_000, onError });
+    const unused = undefined as never;
+    const accounts = { sessions: unused, signUp: 'open', passwords: unused, signInLimit: unused, audit() {} } as const;
+    const services = { database, bus, ...accounts, deletions: this.deletions, presence, inventory };
+    const documents = createAutomaticDocuments();
+    this.engine = createEngine({ schema, documents, services, fanOut, statusStreams, presence, config, log });
+    const db = database.checks;
+    this.credentials = new CredentialWatch({ db, oauth: undefined, viewers: this.#viewers, onError });
+  }
+
+  /** Call it in a step of the node. */
+  static async start(parts: NodeParts): Promise<Node> {
+    const node = new Node(parts);
+    await (node.bus as NetworkBus).open();
+    const { bus, fanOut, presence, credentials } = node;
+    const viewers = node.#viewers;
+    node.#leave = await followCommonMessages(bus, { fanOut, presence, viewers, credentials, onError() {} });
+    await node.#inventory.open();
+    node.deletions.start();
+    return node;
+  }
+
+  /** The user of a client, by credentials that are valid now. @throws ClientError. */
+  async authenticate(userId: string): Promise<Viewer> {
+    const [account] = await this.database.db
+      .selectFrom('users')
+      .select(['sessionsFrom', 'deletedAt'])
+      .where('id', '=', userId)
+      .execute();
+    const user = await findUser(this.database.db, userId);
+    if (!user || !account || account.deletedAt !== null) throw new ClientError('UNAUTHENTICATED');
+    return {
+      user,
+      chargedId: userId,
+      credential: { kind: 'session', id: 's', sessionsFrom: account.sessionsFrom },
+      scopes: new Set(['READ', 'WRITE']),
+      expiresAt: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  callOf(viewer: Viewer, isResumed = false) {
+    return { viewer, address: '127.0.0.1', requestId: 'r', cancellation: new Cancellation(), isResumed };
+  }
+
+  /** Runs a query or a mutation. */
+  async execute(viewer: Viewer, sent: Sent): Promise<Answer> {
+    const call = this.callOf(viewer);
+    try {
+      return await (await this.engine.prepare(() => toRequest(sent), call)).execute();
+    } catch (error) {
+      return this.engine.refuse(error, call);
+    }
+  }
+
+  /** Ends the sessions of a user, as a new password does. */
+  async endSessions(userId: string): Promise<void> {
+    await commitChange(this.database, this.bus, async (db, { announce }) => {
+      const set = db.updateTable('users').set((eb) => ({ sessionsFrom: eb('sessionsFrom', '+', 1) }));
+      const { sessionsFrom } = await set.where('id', '=', userId).returning('sessionsFrom').executeTakeFirstOrThrow();
+      announce({ type: 'passwordChanged', userId, sessionsFrom });
+    });
+  }
+
+  /** Stops it in order, as SIGTERM does. */
+  async close(): Promise<void> {
+    await this.presence.close();
+    await this.fanOut.close();
+    this.#leave();
+    this.#inventory.close();
+    this.credentials.stop();
+    await this.trimming.stop();
+    await this.deletions.stop();
+    await this.bus.close();
+    await this.database.close();
+  }
+
+  /** Ends it as `kill -9` does: what it waited for never happens. */
+  kill(): void {
+    this.#crash();
+  }
+}
+
+export function toRequest({ query, variables }: Sent) {
+  const none = { documentId: undefined, documentHash: undefined, operationName: undefined, extensions: undefined };
+  return { query, variables, ...none };
+}

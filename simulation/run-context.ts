@@ -1,0 +1,24 @@
+import type { Model } from './model.ts';
+import type { Node } from './node.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** A run, as its clients and writers see it. */
+export interface RunContext {
+  readonly scheduler: Scheduler;
+  readonly model: Model;
+  readonly users: readonly string[];
+  /** The titles of posts that were refused. */
+  readonly refused: Set<string>;
+  /** The faults and changes are over. */
+  readonly isCalm: boolean;
+  /** Whether nodes may be late, because reads were late or have failed. */
+  readonly isExcused: boolean;
+  /** The number of events that clients have received. */
+  delivered: number;
+  /** A node that runs; undefined if there is none. */
+  pickNode(): Node | undefined;
+  /** Records what happens, for the story of a defect. */
+  note(text: string): void;
+  /** Only the first defect of a run counts: the others may follow from it. */
+  fail(defect: string): void;
+}

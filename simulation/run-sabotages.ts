@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Sabotage, sabotages } from './sabotages.ts';
+
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+/** A defect may keep a step from ending. */
+const timeoutMs = 1_200_000;
+
+/** Runs the simulator on copies of the source, each with one defect, and prints the seed that finds it. */
+export function runSabotages(name: string, seeds: number): void {
+  const chosen = sabotages.filter((sabotage) => name === 'all' || sabotage.name === name);
+  if (chosen.length === 0) throw new Error(`--sabotages ${name}: there is no such sabotage.`);
+  for (const sabotage of chosen) {
+    const found = findDefect(sabotage, seeds);
+    console.log(`${found ?? `not found in ${seeds} seeds`} | ${sabotage.name}`);
+    if (found === undefined) process.exitCode = 1;
+  }
+}
+
+/** The seed and what it reports; undefined if no seed finds the defect. */
+function findDefect({ file, from, to }: Sabotage, seeds: number): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-sabotage-'));
+  try {
+    for (const part of ['src', 'simulation', 'schema.graphql', 'package.json'])
+      cpSync(join(repository, part), join(folder, part), { recursive: true });
+    symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+    const path = join(folder, 'src', file);
+    const code = readFileSync(path, 'utf8');
+    if (!code.includes(from)) throw new Error(`src/${file} does not contain "${from}": the sabotage is out of date.`);
+    writeFileSync(
+      path,
+      code.replace(from, () => to),
+    );
+    const program = join(folder, 'simulation/main.ts');
+    const options = { encoding: 'utf8', timeout: timeoutMs } as const;
+    const { stdout, error } = spawnSync(process.execPath, [program, '--seeds', String(seeds), '--quick'], options);
+    if (error) return `a run does not end: ${error.message}`;
+    const [, seed, defect] = /^Defect with seed (\d+), found in step \d+: (.*)/m.exec(stdout) ?? [];
+    return seed === undefined ? undefined : `seed ${seed}: ${defect}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

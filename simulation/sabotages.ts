@@ -1,0 +1,166 @@
+/** A defect, as one change of a file of `src`: the simulator must find each. */
+export interface Sabotage {
+  name: string;
+  file: string;
+  from: string;
+  to: string;
+}
+
+export const sabotages: readonly Sabotage[] = [
+  {
+    name: 'heads are not compared',
+    file: 'live/feed/feeds.ts',
+    from: 'for (const chunk of chunksOf([...feeds], maxCompared)) await',
+    to: 'for (const chunk of chunksOf([...feeds].slice(0, 0), maxCompared)) await',
+  },
+  {
+    name: 'the mark of an event is not checked',
+    file: 'live/feed/recent-events.ts',
+    from: 'return seq === position.seq + 1 && previousMark === position.mark;',
+    to: 'return seq === position.seq + 1 && previousMark >= 0;',
+  },
+  {
+    name: 'a message of the bus is delivered whatever its number',
+    file: 'live/feed/feed.ts',
+    from: 'if (this.#isRepeated(event)) return;\n',
+    to: 'if (!this.#syncing.running && !roomEventTypes[event.type].mayEndAccess) return this.#process(event);\n',
+  },
+  {
+    name: 'an event that is older than the head is taken for new',
+    file: 'live/feed/feed.ts',
+    from: 'if (follows(event, this.head) &&',
+    to: 'if (event.seq > this.head.seq &&',
+  },
+  {
+    name: 'access is checked after the delivery',
+    file: 'live/feed/feed.ts',
+    from: 'if (roomEventTypes[event.type].mayEndAccess) await this.checkAccess();\n      this.#process(this.#announced.restore(event));',
+    to: 'this.#process(this.#announced.restore(event));\n      if (roomEventTypes[event.type].mayEndAccess) await this.checkAccess();',
+  },
+  {
+    name: 'access is not checked when a stream begins',
+    file: 'live/fan-out.ts',
+    from: 'await feed.checkAccess([subscriber]);',
+    to: '',
+  },
+  {
+    name: 'viewers who lose access stay',
+    file: 'live/access.ts',
+    from: '!allowed.has(userId)',
+    to: 'allowed.size < 0',
+  },
+  {
+    name: 'a replay starts one event later',
+    file: 'live/groups/follower.ts',
+    from: 'if (event.seq <= this.position.seq) continue;\n      const encoded',
+    to: 'if (event.seq <= this.position.seq || (event.seq === this.position.seq + 1 && events.length > 3 && event === events[0])) continue;\n      const encoded',
+  },
+  {
+    name: 'a member that falls behind continues after the head',
+    file: 'live/groups/follower.ts',
+    from: 'this.advanceTo(position);\n    this.#group?.fallBehind(this);',
+    to: 'this.advanceTo(this.feed.head);\n    this.#group?.fallBehind(this);',
+  },
+  {
+    name: 'a rewind does not clear the recent events',
+    file: 'live/feed/feed.ts',
+    from: 'this.head = head;\n    this.#log.clear();\n    for (const reader',
+    to: 'this.head = head;\n    for (const reader',
+  },
+  {
+    name: 'a reader does not learn that its position may be of a lost history',
+    file: 'live/feed/feed.ts',
+    from: 'this.generation += 1;\n    this.head = head;',
+    to: 'this.head = head;',
+  },
+  {
+    name: 'trimmed events are skipped in silence',
+    file: 'live/feed/room-log.ts',
+    from: "if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';",
+    to: 'if (!first) return [];',
+  },
+  {
+    name: 'a deleted post is replayed from the cache',
+    file: 'live/groups/group.ts',
+    from: '...withoutContent(event), room',
+    to: '...event, room',
+  },
+  {
+    name: 'an inbox does not look for the next membership of a room that ended',
+    file: 'live/inbox/inbox.ts',
+    from: 'this.#former.check(follower.feed.roomId);\n    this.#readRoomsAgain();',
+    to: '',
+  },
+  {
+    name: 'an inbox uses rooms that were read before the user left one',
+    file: 'live/inbox/inbox.ts',
+    from: 'if (startedAt < this.#validFrom) return false;',
+    to: '',
+  },
+  {
+    name: 'a room ends in an inbox at the head of the log, without the MemberLeft',
+    file: 'live/inbox/inbox.ts',
+    from: "this.onUnreadable(follower, 'trimmed');",
+    to: 'this.#remove(follower);',
+  },
+  {
+    name: 'versions of memberships are not compared',
+    file: 'live/inbox/memberships.ts',
+    from: 'for (const userId of moved ?? []) {',
+    to: 'for (const userId of (moved ?? []).slice(0, 0)) {',
+  },
+  {
+    name: 'an inbox whose room was rewound ends without a notice',
+    file: 'live/inbox/inbox.ts',
+    from: "if (follower) this.#remove(follower);\n    this.#endUnreadable('CURSOR_EXPIRED', roomId);",
+    to: 'if (follower) this.#remove(follower);',
+  },
+  {
+    name: 'a session that was ended is not noticed',
+    file: 'identity/credential-watch.ts',
+    from: 'watched.onInvalid();',
+    to: '',
+  },
+  {
+    name: 'a transaction that fails is not undone',
+    file: 'data/sqlite/queued-transaction.ts',
+    from: 'if (isFirst) return connection.rollback();',
+    to: 'if (isFirst) return;',
+  },
+  {
+    name: 'a post is unread for its author',
+    file: 'data/read-positions.ts',
+    from: ".whereRef('posts.authorId', '<>', 'roomMembers.userId')\n",
+    to: '',
+  },
+  {
+    name: 'a state that waits for a slow client is dropped',
+    file: 'live/states/state-stream.ts',
+    from: 'if (!this.#hasRead) return this.#setLatest(message);',
+    to: 'if (!this.#hasRead) return;',
+  },
+  {
+    name: 'the report of a node is valid for ever',
+    file: 'live/presence/other-presence.ts',
+    from: 'other.lease = setTimeout(expire, Math.min(maxLeaseMs, leaseMs)).unref();',
+    to: 'void expire;',
+  },
+  {
+    name: 'a late report of presence replaces a newer one',
+    file: 'live/presence/other-presence.ts',
+    from: 'if (known && report.number <= known.number) return;',
+    to: '',
+  },
+  {
+    name: 'a stream that stops does not release its feed',
+    file: 'live/fan-out.ts',
+    from: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    this.#feeds.release',
+    to: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    if (subscriber.request.after === undefined) this.#feeds.release',
+  },
+  {
+    name: 'a cursor is accepted whatever its mark',
+    file: 'live/feed/room-log.ts',
+    from: "if (after.seq === head.seq) return after.mark === head.mark ? [] : 'rewound';",
+    to: 'if (after.seq === head.seq) return [];',
+  },
+];

@@ -1,0 +1,107 @@
+import type { ClientError } from '../src/errors.ts';
+import type { Sink, Stream, StreamMessage } from '../src/live/stream.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+import { world } from './scheduler.ts';
+
+/** What arrives at a client. */
+export type Received =
+  /** The position at which the stream starts, as the server announces it. */
+  | { kind: 'position'; cursor: Stream['cursor'] }
+  | { kind: 'next'; json: string }
+  /** The end of the stream with a code. */
+  | { kind: 'error'; code: string; live: unknown }
+  /** The server has closed the connection; the client may connect again. */
+  | { kind: 'closed' };
+
+/** The buffers of a real socket are a hundred times as long: streams here are as often behind them with few events. */
+const scale = 100;
+const defaultBytes = 65_536;
+
+interface SocketParts {
+  scheduler: Scheduler;
+  /** The node that it is connected to. */
+  owner: Owner;
+  /** Called when the node writes. */
+  onWrite: (message: StreamMessage) => void;
+  onReceived: (received: Received) => void;
+  /** The time until which the client does not read. */
+  pausedUntil: () => number;
+  onDefect: (message: string) => void;
+}
+
+/** A connection between a node and a client, which delivers in order. */
+export class Socket implements Sink {
+  isOpen = true;
+  readonly #parts: SocketParts;
+  readonly #queue: Received[] = [];
+  #bytes = 0;
+  #arrivesAt = 0;
+  #onEmpty: (() => void)[] = [];
+
+  constructor(parts: SocketParts) {
+    this.#parts = parts;
+  }
+
+  write(message: StreamMessage): void {
+    if (!this.isOpen) return;
+    this.#parts.onWrite(message);
+    this.send({ kind: 'next', json: message.json });
+  }
+
+  send(received: Received): void {
+    if (!this.isOpen) return;
+    const { scheduler } = this.#parts;
+    this.#queue.push(received);
+    this.#bytes += sizeOf(received);
+    this.#arrivesAt = Math.max(this.#arrivesAt, scheduler.now + scheduler.random.between(0.1, 3));
+    scheduler.after(this.#arrivesAt - scheduler.now, () => this.#read(), world);
+  }
+
+  isFull(maxBytes = defaultBytes): boolean {
+    return this.#bytes > maxBytes / scale;
+  }
+
+  onceDrained(resume: () => void): void {
+    this.#onEmpty.push(resume);
+    this.#notify();
+  }
+
+  onceRead(resume: () => void): void {
+    this.onceDrained(resume);
+  }
+
+  end({ code, extras }: ClientError): void {
+    this.send({ kind: 'error', code, live: (extras as { live?: unknown }).live });
+  }
+
+  disconnect(): void {
+    this.send({ kind: 'closed' });
+  }
+
+  fail(error: unknown): void {
+    this.#parts.onDefect(`a stream failed: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+
+  #read(): void {
+    const { scheduler, pausedUntil, onReceived } = this.#parts;
+    if (!this.isOpen) return;
+    const left = pausedUntil() - scheduler.now;
+    if (left > 0) return void scheduler.after(left, () => this.#read(), world);
+    const received = this.#queue.shift();
+    if (!received) return;
+    this.#bytes -= sizeOf(received);
+    onReceived(received);
+    this.#notify();
+  }
+
+  #notify(): void {
+    if (this.#queue.length > 0 || this.#onEmpty.length === 0) return;
+    const resumed = this.#onEmpty;
+    this.#onEmpty = [];
+    for (const resume of resumed) this.#parts.scheduler.after(0.1, () => this.isOpen && resume(), this.#parts.owner);
+  }
+}
+
+function sizeOf(received: Received): number {
+  return received.kind === 'next' ? received.json.length : 0;
+}

@@ -1,0 +1,413 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { GraphQLSchema } from 'graphql';
+import { Device } from './device.ts';
+import { type Fault, Faults } from './faults.ts';
+import { MessageServer } from './message-server.ts';
+import { Model } from './model.ts';
+import { Node, type NodeParts } from './node.ts';
+import type { RunContext } from './run-context.ts';
+import { Scheduler } from './scheduler.ts';
+import type { Follows } from './stream-check.ts';
+import { Writer } from './writer.ts';
+
+const setupMs = 3_000;
+const maxActiveMs = 45_000;
+/** After the last fault every event must have arrived within this time. */
+const healMs = 15_000;
+/** The lease of a report of presence: a node that has lost the last one shows its viewers until then. */
+const leaseMs = 31_000;
+const closeMs = 10_000;
+
+export interface RunOptions {
+  seed: number;
+  /** The faults and changes end after this number of steps. */
+  maxSteps: number;
+  only: readonly Fault[];
+}
+
+/** What does not differ between runs. */
+export interface Shared {
+  schema: GraphQLSchema;
+  /** A database with users, and no rooms. */
+  template: string;
+  users: readonly string[];
+}
+
+export interface Outcome {
+  /** Undefined if the promise was kept. */
+  defect: string | undefined;
+  /** The steps until the faults ended, or until the defect. */
+  steps: number;
+  delivered: number;
+  notices: number;
+  faults: Readonly<Record<Fault, number>>;
+  /** What happened before the defect. */
+  story: readonly string[];
+}
+
+const maxNotes = 3_000;
+
+/** One run: nodes, a bus, a database, writers and clients on virtual time, and the model that they are compared with. */
+export class World implements RunContext {
+  readonly scheduler: Scheduler;
+  readonly faults: Faults;
+  readonly model: Model;
+  readonly users: readonly string[];
+  readonly refused = new Set<string>();
+  isCalm = false;
+  delivered = 0;
+  readonly #options: RunOptions;
+  readonly #shared: Shared;
+  readonly #server: MessageServer;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'postroom-simulation-'));
+  readonly #path = join(this.#folder, 'postroom.db');
+  readonly #admin: DatabaseSync;
+  /** By name. */
+  readonly #nodes = new Map<string, Node | 'starting' | 'down'>();
+  readonly #devices: Device[] = [];
+  readonly #notes: string[] = [];
+  #defect: string | undefined;
+  #backups = 0;
+
+  constructor(options: RunOptions, shared: Shared) {
+    this.#options = options;
+    this.#shared = shared;
+    this.users = shared.users;
+    copyFileSync(shared.template, this.#path);
+    this.scheduler = new Scheduler(options.seed);
+    this.faults = new Faults(this.scheduler, options.only);
+    this.#server = new MessageServer(this.scheduler, this.faults);
+    this.#admin = new DatabaseSync(this.#path);
+    this.model = new Model(this.#path, () => this.scheduler.now);
+  }
+
+  /** Runs it once. */
+  async run(): Promise<Outcome> {
+    const restore = this.scheduler.install();
+    const onRejection = (error: unknown) =>
+      this.fail(`a rejection was not handled: ${error instanceof Error ? error.stack : String(error)}`);
+    process.on('unhandledRejection', onRejection);
+    try {
+      await this.#run();
+      return {
+        defect: this.#defect,
+        steps: this.scheduler.steps,
+        delivered: this.delivered,
+        notices: this.#devices.reduce((sum, { check }) => sum + check.notices, 0),
+        faults: this.faults.counts,
+        story: this.#notes,
+      };
+    } finally {
+      process.off('unhandledRejection', onRejection);
+      restore();
+      this.model.close();
+      this.#admin.close();
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
+  }
+
+  pickNode(): Node | undefined {
+    const running = this.#running();
+    return running.length === 0 ? undefined : this.scheduler.random.pick(running);
+  }
+
+  get isExcused(): boolean {
+    return this.scheduler.now < this.faults.disturbedUntil;
+  }
+
+  note(text: string): void {
+    this.#notes.push(`${(this.scheduler.now / 1_000).toFixed(3)} s, step ${this.scheduler.steps}: ${text}`);
+    if (this.#notes.length > maxNotes) this.#notes.shift();
+  }
+
+  fail(message: string): void {
+    this.#defect ??= message;
+  }
+
+  async #run(): Promise<void> {
+    const { scheduler, faults } = this;
+    const { random } = scheduler;
+    const isOver = () => this.#defect !== undefined;
+    const count = random.whole(1, 4);
+    for (let index = 0; index < count; index += 1) this.#start(`node ${index + 1}`);
+    scheduler.after(100, () => this.#setUp());
+    await scheduler.runUntil(setupMs, isOver);
+    const activeMs = random.between(5_000, maxActiveMs);
+    faults.isActive = true;
+    this.#startFaults();
+    for (const userId of this.users) new Writer(this, userId).start();
+    await scheduler.runUntil(setupMs + activeMs, () => isOver() || scheduler.steps >= this.#options.maxSteps);
+    this.isCalm = true;
+    faults.isActive = false;
+    this.#heal();
+    const healed = scheduler.now + healMs + Math.max(0, faults.disturbedUntil - scheduler.now);
+    await scheduler.runUntil(healed, isOver);
+    if (isOver()) return;
+    this.#checkDevices();
+    scheduler.after(0, () => void this.#checkUnread());
+    await scheduler.runUntil(scheduler.now + leaseMs - healMs, isOver);
+    if (isOver()) return;
+    for (const device of this.#devices) this.#checkPresence(device);
+    await this.#checkEnd(isOver);
+  }
+
+  #running(): Node[] {
+    return [...this.#nodes.values()].filter((node) => node instanceof Node);
+  }
+
+  #partsOf(name: string): NodeParts {
+    const { scheduler, faults } = this;
+    return {
+      name,
+      url: `${pathToFileURL(this.#path)}?mode=rw`,
+      schema: this.#shared.schema,
+      scheduler,
+      faults,
+      server: this.#server,
+      onCommit: () => this.model.update(),
+      onDefect: (message) => this.fail(message),
+    };
+  }
+
+  #start(name: string): void {
+    this.#nodes.set(name, 'starting');
+    const start = async () => {
+      const node = await Node.start(this.#partsOf(name));
+      this.#nodes.set(name, node);
+      this.note(`${name} runs`);
+    };
+    this.scheduler.after(1, () => void start(), name);
+  }
+
+  /** Rooms, members and clients, before the first fault. */
+  #setUp(): void {
+    const { scheduler, users } = this;
+    const { random } = scheduler;
+    const node = this.pickNode();
+    if (!node) return this.fail('no node has started');
+    const create = async () => {
+      for (const [index, userId] of users.slice(0, 3).entries()) {
+        const writer = new Writer(this, userId);
+        const visibility = index === 2 ? 'PRIVATE' : 'PUBLIC';
+        const answer = await writer.change(node, 'createRoom', { name: `room ${index}`, visibility });
+        const { data } = answer.body as { data?: { createRoom: { room: { id: string } } | null } };
+        const room = data?.createRoom?.room.id;
+        for (const user of users) {
+          if (user === userId || random.chance(0.4)) continue;
+          if (visibility === 'PRIVATE') await writer.change(node, 'addRoomMember', { room, user });
+          else await new Writer(this, user).change(node, 'joinRoom', { room });
+        }
+      }
+      scheduler.after(1, () => this.#addDevices(), 'world');
+    };
+    scheduler.after(1, () => void create().catch((error) => this.fail(String(error))), node.name);
+  }
+
+  #addDevices(): void {
+    const { random } = this.scheduler;
+    const rooms = [...this.model.rooms.keys()];
+    const count = random.whole(3, 9);
+    for (let index = 0; index < count && rooms.length > 0; index += 1) {
+      const roomId = random.pick(rooms);
+      const follows: Follows = random.pick<Follows>([
+        { kind: 'room', roomId, isPersonal: false },
+        { kind: 'room', roomId, isPersonal: true },
+        { kind: 'inbox' },
+        { kind: 'inbox' },
+        { kind: 'presence', roomId },
+      ]);
+      const device = new Device(this, `client ${index + 1}`, random.pick(this.users), follows);
+      this.#devices.push(device);
+      device.connectSoon();
+      this.#repeat('clientCuts', () => {
+        device.cut();
+        device.connectSoon();
+      });
+      this.#repeat('clientLeaves', () => {
+        device.awayUntil = this.scheduler.now + random.between(1_000, 20_000);
+        device.cut();
+        device.connectSoon();
+      });
+      this.#repeat('clientPauses', () => {
+        device.pausedUntil = this.scheduler.now + random.between(500, 10_000);
+      });
+    }
+  }
+
+  #repeat(fault: Fault, happen: () => void): void {
+    const next = this.faults.next(fault);
+    if (next === undefined) return;
+    const run = () => {
+      if (!this.faults.begin(fault)) return;
+      this.note(`fault: ${fault}`);
+      happen();
+      this.#repeat(fault, happen);
+    };
+    this.scheduler.after(setupMs + next - Math.min(setupMs, this.scheduler.now), run, 'world');
+  }
+
+  #startFaults(): void {
+    const { scheduler } = this;
+    const { random } = scheduler;
+    this.#repeat('busDown', () => {
+      this.#server.stop();
+      scheduler.after(random.between(500, 8_000), () => this.#server.start(), 'world');
+    });
+    this.#repeat('nodeKilled', () => this.#kill(random.pick([...this.#nodes.keys()])));
+    this.#repeat('rewind', () => this.#rewindLater());
+    this.#repeat('trim', () => {
+      const node = this.pickNode();
+      if (node) scheduler.after(1, () => node.trimming.start(), node.name);
+    });
+    this.#repeat('clockJumps', () => {
+      scheduler.clockOffsets.set(random.pick([...this.#nodes.keys()]), random.between(-2_000, 2_000));
+    });
+    this.#repeat('sessionsEnd', () => {
+      const node = this.pickNode();
+      const userId = random.pick(this.users);
+      if (node) scheduler.after(1, () => void node.endSessions(userId).catch(() => {}), node.name);
+    });
+  }
+
+  #kill(name: string): void {
+    const node = this.#nodes.get(name);
+    if (node === 'down' || node === undefined) return;
+    this.scheduler.kill(name);
+    this.#server.forget(name);
+    this.#nodes.set(name, 'down');
+    this.note(`${name} was killed`);
+    if (node !== 'starting') {
+      node.kill();
+      for (const device of this.#devices) device.lose(node);
+    }
+    this.scheduler.after(this.scheduler.random.between(100, 5_000), () => this.#start(name), 'world');
+  }
+
+  /** Keeps a copy of the database, and puts it back some time later, under the running nodes. */
+  #rewindLater(): void {
+    this.#backups += 1;
+    const backup = join(this.#folder, `backup-${this.#backups}.db`);
+    this.#admin.exec(`vacuum into '${backup}'`);
+    this.scheduler.after(this.scheduler.random.between(200, 5_000), () => this.#rewind(backup), 'world');
+  }
+
+  #rewind(backup: string): void {
+    if (this.isCalm) return;
+    const admin = this.#admin;
+    admin.exec(`attach '${backup}' as backup`);
+    try {
+      admin.exec('pragma foreign_keys = off; begin immediate');
+      const tables = admin.prepare(
+        "select name from backup.sqlite_schema where type = 'table' and name not like 'sqlite_%'",
+      );
+      for (const { name } of tables.all()) {
+        if (String(name).includes('Search')) continue;
+        admin.exec(`delete from main."${name}"; insert into main."${name}" select * from backup."${name}"`);
+      }
+      admin.exec('commit');
+      this.model.rewind();
+      this.note('the database was rewound');
+    } catch {
+      // A node writes at this moment.
+      if (admin.isTransaction) admin.exec('rollback');
+    } finally {
+      admin.exec('detach backup');
+    }
+  }
+
+  #heal(): void {
+    this.note('the faults are over');
+    this.#server.start();
+    this.scheduler.clockOffsets.clear();
+    for (const device of this.#devices) {
+      device.pausedUntil = 0;
+      device.awayUntil = 0;
+      device.connectSoon();
+    }
+  }
+
+  /** Every client has received all that it may see. */
+  #checkDevices(): void {
+    for (const device of this.#devices) {
+      if (device.isStopped || this.model.deleted.has(device.userId)) continue;
+      const { follows, userId, name } = device;
+      const who = `${name} of ${userId} (${follows.kind})`;
+      if (follows.kind === 'inbox') {
+        if (!device.isLive) this.fail(`${who}: it is not connected`);
+        const rooms = this.model.roomsOf(userId);
+        // docs/resume.md: a room whose deletion was lost enters an open inbox when its client connects again.
+        for (const roomId of rooms) if (!this.model.ended.has(roomId)) this.#checkPosition(who, device, roomId);
+        const left = [...(device.check.positions?.keys() ?? [])].find((roomId) => !rooms.includes(roomId));
+        if (left !== undefined) this.fail(`${who}: it was not told that room ${left} is no longer one of its rooms`);
+      } else if (this.model.maySee(userId, follows.roomId)) {
+        if (!device.isLive) this.fail(`${who}: it is not connected, although the user may see room ${follows.roomId}`);
+        if (follows.kind === 'room') this.#checkPosition(who, device, follows.roomId);
+      }
+    }
+  }
+
+  #checkPosition(who: string, device: Device, roomId: string): void {
+    const head = this.model.rooms.get(roomId)?.head;
+    const position = device.check.positions?.get(roomId);
+    if (head && position?.seq !== head.seq)
+      this.fail(`${who}: it is at ${position?.seq} of room ${roomId}, and the log ends at ${head.seq}`);
+    else if (head && position?.mark !== head.mark) this.fail(`${who}: it is at another history of room ${roomId}`);
+  }
+
+  /** All nodes show the same people. */
+  #checkPresence({ name, isLive, check, follows }: Device): void {
+    if (follows.kind !== 'presence' || !isLive) return;
+    const others = this.#devices.filter((other) => other.isLive && other.follows.kind === 'presence');
+    const here = others.filter((other) => 'roomId' in other.follows && other.follows.roomId === follows.roomId);
+    const expected = [...new Set(here.map(({ userId }) => userId))].sort().join();
+    const shown = check.present?.join();
+    if (shown !== expected)
+      this.fail(`${name} shows ${shown} as present in room ${follows.roomId}, and ${expected} are`);
+  }
+
+  async #checkUnread(): Promise<void> {
+    for (const title of this.refused)
+      if (this.model.titles.has(title)) return this.fail(`"${title}" was refused and is stored`);
+    const node = this.pickNode();
+    if (!node) return this.fail('no node runs in the end');
+    const check = async () => {
+      for (const userId of this.users) {
+        if (this.model.deleted.has(userId)) continue;
+        for (const room of this.model.roomsOf(userId)) {
+          const viewer = await node.authenticate(userId);
+          const query = 'query Q($room: ID!) { room(id: $room) { unread } }';
+          const { body } = await node.execute(viewer, { query, variables: { room } });
+          const { data } = body as { data?: { room: { unread: number } | null } };
+          const expected = Math.min(100, this.model.countUnread(userId, room));
+          if (data?.room?.unread !== expected)
+            this.fail(`${userId} has ${data?.room?.unread} unread posts in room ${room}, and the model ${expected}`);
+        }
+      }
+    };
+    this.scheduler.after(1, () => void check().catch((error) => this.fail(String(error))), node.name);
+  }
+
+  /** Nothing is left when the clients have gone and the nodes are closed. */
+  async #checkEnd(isOver: () => boolean): Promise<void> {
+    for (const device of this.#devices) device.stop();
+    // A viewer whose connection was lost remains present for ten seconds.
+    await this.scheduler.runUntil(this.scheduler.now + healMs, isOver);
+    const running = this.#running();
+    for (const node of running) {
+      const sizes = { ...node.fanOut.sizes, open: node.fanOut.counts.open.websocket };
+      const left = Object.entries(sizes).filter(([, size]) => size !== 0);
+      if (left.length > 0)
+        this.fail(`${node.name} keeps ${left.map(([what, size]) => `${size} ${what}`).join(', ')} without clients`);
+    }
+    for (const node of running) this.scheduler.after(1, () => void node.close(), node.name);
+    await this.scheduler.runUntil(this.scheduler.now + closeMs, isOver);
+    for (const name of this.#nodes.keys()) {
+      const pending = this.scheduler.countPending(name);
+      if (pending > 0) this.fail(`${name} still waits for ${pending} timers after it was closed`);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import type { Answer } from '../src/engine/answer.ts';
+import type { Node } from './node.ts';
+import type { RunContext } from './run-context.ts';
+
+/** The changes that users make, with how often each is chosen. */
+const changes = {
+  createPost: 50,
+  updatePost: 6,
+  deletePost: 4,
+  markRead: 6,
+  setTyping: 2,
+  joinRoom: 8,
+  leaveRoom: 5,
+  addRoomMember: 5,
+  removeRoomMember: 5,
+  updateRoom: 3,
+  createRoom: 2,
+  deleteRoom: 1,
+  deleteUser: 0.5,
+} as const;
+type Change = keyof typeof changes;
+
+const total = Object.values(changes).reduce((sum, weight) => sum + weight, 0);
+
+/** A user who changes rooms and posts through any node, at random. */
+export class Writer {
+  readonly #context: RunContext;
+  readonly #userId: string;
+  readonly #posts: string[] = [];
+  #number = 0;
+
+  constructor(context: RunContext, userId: string) {
+    this.#context = context;
+    this.#userId = userId;
+  }
+
+  /** Makes one change after the other, until the faults end. */
+  start(): void {
+    const { scheduler } = this.#context;
+    scheduler.after(scheduler.random.between(5, 600), () => this.#next(), 'world');
+  }
+
+  /** In a step of the node. */
+  async change(node: Node, change: Change, input: Record<string, unknown>): Promise<Answer> {
+    const viewer = await node.authenticate(this.#userId);
+    const type = `${change[0]?.toUpperCase()}${change.slice(1)}Input!`;
+    const selected =
+      change === 'createPost' ? '{ post { id } }' : change === 'createRoom' ? '{ room { id } }' : '{ __typename }';
+    return node.execute(viewer, {
+      query: `mutation M($input: ${type}) { ${change}(input: $input) ${selected} }`,
+      variables: { input },
+    });
+  }
+
+  #next(): void {
+    if (this.#context.isCalm || this.#context.model.deleted.has(this.#userId)) return;
+    const node = this.#context.pickNode();
+    const change = this.#pick();
+    const input = this.#inputOf(change);
+    if (node && input) this.#context.scheduler.after(1, () => void this.#run(node, change, input), node.name);
+    this.start();
+  }
+
+  async #run(node: Node, change: Change, input: Record<string, unknown>): Promise<void> {
+    this.#context.note(`${this.#userId} asks ${node.name}: ${change} ${JSON.stringify(input)}`);
+    const answer = await this.change(node, change, input).catch(() => undefined);
+    if (!answer) return;
+    const code = answer.body.errors?.[0]?.extensions?.['code'];
+    this.#context.note(`${this.#userId} is answered by ${node.name}: ${change} ${code ?? 'OK'}`);
+    if (code === 'INTERNAL_SERVER_ERROR')
+      this.#context.fail(`${change} of ${this.#userId} failed: ${JSON.stringify(answer.body)}`);
+    if (change === 'createPost') this.#checkPost(code, input, answer.body.data);
+  }
+
+  #checkPost(code: unknown, { title }: Record<string, unknown>, data: unknown): void {
+    const isStored = this.#context.model.titles.has(String(title));
+    if (code === undefined) {
+      this.#posts.push((data as { createPost: { post: { id: string } } }).createPost.post.id);
+      if (!isStored) this.#context.fail(`"${title}" was acknowledged and is not stored`);
+    } else if (code !== 'OUTCOME_UNKNOWN') {
+      if (isStored) this.#context.fail(`"${title}" was refused with ${code} and is stored`);
+      this.#context.refused.add(String(title));
+    }
+  }
+
+  #pick(): Change {
+    let left = this.#context.scheduler.random.between(0, total);
+    for (const [change, weight] of Object.entries(changes)) {
+      left -= weight;
+      if (left < 0) return change as Change;
+    }
+    return 'createPost';
+  }
+
+  /** Undefined if there is nothing to change. */
+  #inputOf(change: Change): Record<string, unknown> | undefined {
+    const { model, users, scheduler } = this.#context;
+    const { random } = scheduler;
+    const all = [...model.rooms.keys()];
+    if (all.length === 0 && change !== 'createRoom') return undefined;
+    this.#number += 1;
+    const name = `${this.#userId.slice(-1)}-${this.#number}`;
+    const room = change === 'createRoom' ? '' : random.pick(all);
+    const post = this.#posts[random.whole(0, this.#posts.length)];
+    switch (change) {
+      case 'createPost':
+        return { room, title: `post ${name}` };
+      case 'updatePost':
+        return post === undefined ? undefined : { id: post, title: `changed ${name}` };
+      case 'deletePost':
+        return post === undefined ? undefined : { id: post };
+      case 'setTyping':
+        return { room, typing: random.chance(0.7) };
+      case 'addRoomMember':
+      case 'removeRoomMember':
+        return { room, user: random.pick(users) };
+      case 'updateRoom':
+        return { id: room, visibility: random.pick(['PUBLIC', 'PRIVATE']) };
+      case 'createRoom':
+        return { name: `room ${name}`, visibility: random.pick(['PUBLIC', 'PRIVATE']) };
+      case 'deleteRoom':
+        return all.length > 2 ? { id: room } : undefined;
+      case 'deleteUser':
+        // The first users stay, so that something happens until the end.
+        return users.indexOf(this.#userId) > 3 ? { id: this.#userId, deletePosts: random.chance(0.5) } : undefined;
+      default:
+        return { room };
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { inRepository } from '../../scripts/repository.ts';
+
+/** Runs `npm run simulate` with these arguments, and returns its lines. @throws an Error with its errors if it fails. */
+async function simulate(...args: string[]): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [inRepository('simulation/main.ts'), ...args]);
+  return stdout.split('\n').filter((line) => !line.includes(' per second.'));
+}
+
+describe('the simulator', () => {
+  it('repeats a run by its seed, to the last event', async () => {
+    const [first, second] = await Promise.all([1, 2].map(() => simulate('--seed', '7', '--story')));
+    expect(first?.length).toBeGreaterThan(100);
+    expect(second).toEqual(first);
+  });
+
+  it('finds no defect with the seeds that once found one', async () => {
+    const seeds = ['68', '186', '202', '287', '10325', '100883'];
+    const runs = await Promise.all(seeds.map((seed) => simulate('--seed', seed)));
+    expect(runs.flat().filter((line) => line.startsWith('Faults: '))).toHaveLength(seeds.length);
+  });
+
+  it('finds a defect that was put into a copy of the source', async () => {
+    const found = await simulate('--sabotages', 'heads are not compared', '--seeds', '20');
+    expect(found[0]).toMatch(/^seed \d+: client \d+ of \w+ \(\w+\): it is at \d+ of room \w+, and the log ends at \d+/);
+  });
+
+  it('refuses a fault that it does not know', async () => {
+    await expect(simulate('--only', 'rain')).rejects.toThrow('--only rain: there is no such fault');
+  });
+});
