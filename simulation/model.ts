@@ -49,10 +49,13 @@ export class Model {
   readonly #followers = new Map<string, Committed[]>();
   readonly #database: DatabaseSync;
   readonly #now: () => number;
+  readonly #note: (text: string) => void;
 
-  constructor(path: string, now: () => number) {
+  /** `note`: records what was committed. */
+  constructor(path: string, now: () => number, note: (text: string) => void) {
     this.#database = new DatabaseSync(path);
     this.#now = now;
+    this.#note = note;
   }
 
   /** Reads what was committed since the last call. */
@@ -176,6 +179,7 @@ export class Model {
       if (type === 'PostDeleted') this.deletedPosts.set(subjectId, this.#now());
       if (type === 'PostCreated') this.#recordTitle(subjectId);
       room.head = { seq, mark };
+      this.#note(`${type} ${seq} of ${roomId} is committed, about ${subjectId}`);
       this.#recordAccess(room, earlier);
       const audience = room.isPrivate ? room.members : undefined;
       const event = { roomId, seq, mark, previousMark: Number(row['previousMark']), type, subjectId, audience };
@@ -210,6 +214,7 @@ export class Model {
   #endRoom(id: string): void {
     this.rooms.delete(id);
     this.ended.add(id);
+    this.#note(`${id} is deleted`);
   }
 
   #all(text: string, ...values: string[] | [string, number]): Record<string, unknown>[] {

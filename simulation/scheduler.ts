@@ -83,8 +83,9 @@ export class Scheduler {
   /** Runs all steps up to a time, or until `isOver`. */
   async runUntil(time: number, isOver: () => boolean): Promise<void> {
     for (;;) {
+      if (isOver()) return;
       const task = this.#immediates.shift() ?? this.#nextDue(time);
-      if (!task || isOver()) break;
+      if (!task) break;
       if (task.isCancelled) continue;
       this.now = Math.max(this.now, task.at);
       this.owner = task.owner;

@@ -149,7 +149,7 @@ export class StreamCheck {
   receiveError(code: string, live: { cursor?: string; cursors?: Record<string, string> } | undefined): void {
     const { model } = this.#run;
     const follows = this.#follows;
-    this.#run.note(`${this.#name} is ended with ${code}`);
+    this.#run.note(`${this.#name} is ended with ${code} ${JSON.stringify(live ?? '')}`);
     const roomId = follows.kind === 'inbox' ? undefined : follows.roomId;
     switch (code) {
       case 'CURSOR_EXPIRED':

@@ -82,7 +82,11 @@ export class World implements RunContext {
     this.faults = new Faults(this.scheduler, options.only);
     this.#server = new MessageServer(this.scheduler, this.faults);
     this.#admin = new DatabaseSync(this.#path);
-    this.model = new Model(this.#path, () => this.scheduler.now);
+    this.model = new Model(
+      this.#path,
+      () => this.scheduler.now,
+      (text) => this.note(text),
+    );
   }
 
   /** Runs it once. */

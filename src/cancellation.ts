@@ -1,8 +1,6 @@
 import { ClientError } from './errors.ts';
 
-/**
- * Stops work once, with a reason. Each operation has one, and it is cheaper than an AbortSignal.
- */
+/** Stops work once, with a reason. Each operation has one, and it is cheaper than an AbortSignal. */
 export class Cancellation {
   isCancelled = false;
   reason: unknown;
