@@ -127,8 +127,8 @@ export class Device {
     const subscribe = async () => {
       let call = node.callOf(null as never, after !== undefined);
       try {
-        this.check.signedInAt = scheduler.now;
         const viewer = await node.authenticate(this.userId);
+        this.check.signedInAt = scheduler.now;
         if (!socket.isOpen) return;
         call = node.callOf(viewer, after !== undefined);
         cancel.push(() => call.cancellation.cancel(new ClientDisconnected()));

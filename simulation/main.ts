@@ -78,7 +78,7 @@ async function report(options: RunOptions, shared: Shared): Promise<void> {
   const run = (maxSteps: number) => new World({ ...options, maxSteps }, shared).run();
   const { steps, outcome } = values.quick
     ? { steps: options.maxSteps, outcome: await run(options.maxSteps) }
-    : await findShortest(run);
+    : await findShortest(run, options.maxSteps);
   console.log(tellStory(outcome));
   const prefix = steps === Number.POSITIVE_INFINITY ? '' : ` --steps ${steps}`;
   console.log(`Defect with seed ${options.seed}, found in step ${outcome.steps}: ${outcome.defect}`);

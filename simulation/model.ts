@@ -44,6 +44,8 @@ export class Model {
   /** Rooms that were deleted, or lost by a rewind. */
   readonly ended = new Set<string>();
   rewinds = 0;
+  /** When the database was last rewound. */
+  rewoundAt = Number.NEGATIVE_INFINITY;
   readonly #generations = new Map<string, number>();
   /** The events by the position before them. */
   readonly #followers = new Map<string, Committed[]>();
@@ -60,12 +62,13 @@ export class Model {
 
   /** Reads what was committed since the last call. */
   update(): void {
+    const deletedBefore = new Set(this.deleted);
     this.deleted.clear();
     for (const { id, sessionsFrom, deletedAt } of this.#all('select id, sessionsFrom, deletedAt from users')) {
       const [userId, generation] = [String(id), Number(sessionsFrom)];
       if (deletedAt !== null) this.deleted.add(userId);
-      const isRevoked = deletedAt !== null || generation > (this.#generations.get(userId) ?? 0);
-      if (isRevoked && !(deletedAt !== null && this.revoked.has(userId))) this.revoked.set(userId, this.#now());
+      const isNew = deletedAt !== null && !deletedBefore.has(userId);
+      if (isNew || generation > (this.#generations.get(userId) ?? 0)) this.revoked.set(userId, this.#now());
       this.#generations.set(userId, generation);
     }
     const rows = this.#all('select id, visibility, head from rooms where deletedAt is null');
@@ -77,6 +80,7 @@ export class Model {
   /** The database has returned to an earlier state. */
   rewind(): void {
     this.rewinds += 1;
+    this.rewoundAt = this.#now();
     for (const [id, room] of this.rooms) {
       const [row] = this.#all('select visibility, head, headMark from rooms where id = ? and deletedAt is null', id);
       if (!row) this.#endRoom(id);
@@ -103,14 +107,18 @@ export class Model {
     return !room?.members.has(userId) || this.#now() - (room.left.get(userId) ?? Number.NEGATIVE_INFINITY) <= withinMs;
   }
 
-  /** Why an event may not be sent to a user at this moment; undefined if it may. */
-  findLeak(userId: string, event: Committed): string | undefined {
+  /**
+   * Why an event may not be sent to a user at this moment; undefined if it may. `isLate`: it came before the end of the
+   * access, of which a node may not know yet.
+   */
+  findLeak(userId: string, event: Committed): { reason: string; isLate: boolean } | undefined {
     if (this.maySee(userId, event.roomId) || this.ended.has(event.roomId)) return undefined;
     const lost = this.rooms.get(event.roomId)?.lost.get(userId);
-    if (!lost) return 'the user never had access';
-    if (event.seq >= lost.seq && this.rewinds === 0) return `the user lost access with event ${lost.seq}`;
+    if (this.rewinds > 0) return undefined;
+    if (!lost) return { reason: 'the user never had access', isLate: false };
+    if (event.seq >= lost.seq) return { reason: `the user lost access with event ${lost.seq}`, isLate: false };
     const age = this.#now() - lost.at;
-    return age > graceMs ? `the user lost access ${Math.round(age)} ms ago` : undefined;
+    return age > graceMs ? { reason: `the user lost access ${Math.round(age)} ms ago`, isLate: true } : undefined;
   }
 
   /** The event after a position in the present history. */

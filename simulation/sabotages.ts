@@ -100,8 +100,8 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a room ends in an inbox at the head of the log, without the MemberLeft',
     file: 'live/inbox/inbox.ts',
-    from: "this.onUnreadable(follower, 'trimmed');",
-    to: 'this.#remove(follower);',
+    from: 'onEnded({ feed }: Follower): void {',
+    to: 'onEnded(follower: Follower): void {\n    if (follower) return this.#remove(follower);\n    const { feed } = follower;',
   },
   {
     name: 'versions of memberships are not compared',
@@ -112,8 +112,32 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'an inbox whose room was rewound ends without a notice',
     file: 'live/inbox/inbox.ts',
-    from: "if (follower) this.#remove(follower);\n    this.#endUnreadable('CURSOR_EXPIRED', roomId);",
-    to: 'if (follower) this.#remove(follower);',
+    from: "this.#remove(follower);\n    this.#endUnreadable('CURSOR_EXPIRED', roomId);",
+    to: 'this.#remove(follower);',
+  },
+  {
+    name: 'an inbox follows a public room of which its user is no member after a rewind',
+    file: 'live/inbox/inboxes.ts',
+    from: 'if (!members.has(inbox.request.userId)) inbox.lose(roomId);',
+    to: '',
+  },
+  {
+    name: 'an inbox that ended while it was opened remains among those of its user',
+    file: 'live/inbox/inboxes.ts',
+    from: 'if (!inbox.hasStopped) await',
+    to: 'await',
+  },
+  {
+    name: 'a read of a room that has left an inbox ends the inbox',
+    file: 'live/groups/follower.ts',
+    from: 'if (!this.feed.deleted) this.stream.onUnreadable(this, events);',
+    to: 'this.stream.onUnreadable(this, events);',
+  },
+  {
+    name: 'a cursor of another room is accepted',
+    file: 'live/fan-out.ts',
+    from: "if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');",
+    to: "if (!position) throw new ClientError('CURSOR_INVALID');\n    if (position.roomId !== feed.roomId) return head;",
   },
   {
     name: 'a session that was ended is not noticed',

@@ -71,6 +71,8 @@ export class Socket implements Sink {
   }
 
   end({ code, extras }: ClientError): void {
+    // A WebSocket is closed with 1013, so that its client resumes.
+    if (code === 'SERVICE_UNAVAILABLE') return this.disconnect();
     this.send({ kind: 'error', code, live: (extras as { live?: unknown }).live });
   }
 

@@ -17,9 +17,10 @@ export function tellStory({ defect = '', story }: Outcome): string {
  */
 export async function findShortest(
   run: (maxSteps: number) => Promise<Outcome>,
+  maxSteps: number,
 ): Promise<{ steps: number; outcome: Outcome }> {
-  let outcome = await run(Number.POSITIVE_INFINITY);
-  let [passes, fails] = [0, outcome.steps];
+  let outcome = await run(maxSteps);
+  let [passes, fails] = [0, Math.min(maxSteps, outcome.steps)];
   while (fails - passes > 1) {
     const steps = Math.floor((passes + fails) / 2);
     const shorter = await run(steps);

@@ -27,6 +27,10 @@ export class StreamCheck {
   notices = 0;
   /** When its present credentials were read. */
   signedInAt = 0;
+  /** An earlier state of `positions`. */
+  #earlier: Map<string, RoomPosition> | undefined;
+  /** The cursor of another room that it sends with the next connection. */
+  #foreign: RoomPosition | undefined;
   readonly #run: RunContext;
   readonly #name: string;
   readonly #userId: string;
@@ -42,7 +46,24 @@ export class StreamCheck {
   /** The cursors to resume after; undefined if it begins with the next event. */
   cursors(): readonly string[] | undefined {
     if (!this.positions || this.#follows.kind === 'presence') return undefined;
+    if (this.#foreign) return [encodeCursor(this.#foreign)];
     return Array.from(this.positions.values(), encodeCursor);
+  }
+
+  /** Forgets the events since an earlier moment: it receives them again. */
+  goBack(): void {
+    const current = this.positions;
+    if (this.#earlier) this.positions = this.#earlier;
+    this.#earlier = current && new Map(current);
+  }
+
+  /** The next connection asks for a room with the cursor of another one. */
+  takeForeignCursor(): void {
+    const { model, scheduler } = this.#run;
+    if (this.#follows.kind !== 'room' || !this.positions || model.rooms.size < 2) return;
+    const { roomId } = this.#follows;
+    const [other, { head }] = scheduler.random.pick([...model.rooms].filter(([id]) => id !== roomId));
+    this.#foreign = { roomId: other, ...head };
   }
 
   /** Checks the rights at the moment in which the node writes. */
@@ -65,8 +86,8 @@ export class StreamCheck {
       this.#fail(`it was sent a post ${Math.round(scheduler.now - deletedAt)} ms after its deletion`);
     const isOwnEnd = this.#follows.kind === 'inbox' && event?.type === 'MemberLeft' && event.subjectId === this.#userId;
     const leak = event && !isOwnEnd && model.findLeak(this.#userId, event);
-    if (event && leak && !this.#run.isExcused)
-      this.#fail(`it was sent ${event.type} ${event.seq} of room ${event.roomId}, and ${leak}`);
+    if (event && leak && !(leak.isLate && this.#run.isExcused))
+      this.#fail(`it was sent ${event.type} ${event.seq} of room ${event.roomId}, and ${leak.reason}`);
   }
 
   #find(json: string): Committed | undefined {
@@ -79,8 +100,11 @@ export class StreamCheck {
   receivePosition(cursor: Stream['cursor']): void {
     if (cursor === undefined) return;
     const cursors = typeof cursor === 'string' ? [cursor] : Object.values(cursor);
+    if (this.#foreign) return this.#fail(`it asked with a cursor of room ${this.#foreign.roomId}, and was not refused`);
     const announced = new Map(cursors.map((text) => toPosition(text)).map((position) => [position.roomId, position]));
     for (const [roomId, before] of this.positions ?? []) this.#checkAnnounced(before, announced.get(roomId));
+    for (const [roomId, start] of announced)
+      if (this.positions && !this.positions.has(roomId)) this.#checkEntering(start, this.#run.model.next(start));
     this.positions = announced;
   }
 
@@ -89,7 +113,7 @@ export class StreamCheck {
     const { roomId } = before;
     if (!now) {
       // What docs/resume.md excepts: the room ended for this user while the client was away.
-      if (!model.wasOutside(this.#userId, roomId, excuseMs) && model.rewinds === 0)
+      if (!model.wasOutside(this.#userId, roomId, excuseMs) && !this.#isAfterRewind)
         this.#fail(`its inbox no longer has room ${roomId}, of which the user is a member`);
       return;
     }
@@ -113,10 +137,20 @@ export class StreamCheck {
     const positions = this.positions ?? new Map<string, RoomPosition>();
     this.positions = positions;
     this.#run.delivered += 1;
+    if (event.cursor !== live.cursor) this.#fail(`it received an event with two cursors: ${json}`);
+    const before = positions.get(position.roomId);
     // They have the position of the event before, and are not in the log.
-    if (event.__typename === 'RoomRead') return;
     if (event.__typename === 'RoomDeleted') return void positions.delete(position.roomId);
-    this.#checkNext(positions.get(position.roomId), position, event.__typename);
+    if (event.__typename === 'RoomRead') {
+      if (before && before.seq !== position.seq)
+        this.#fail(`it is at ${before.seq} of room ${position.roomId}, and received RoomRead at ${position.seq}`);
+      positions.set(position.roomId, position);
+      return;
+    }
+    this.#checkNext(before, position, event.__typename);
+    const { subjectId } = this.#find(json) ?? {};
+    const subject = event.post ?? event.user;
+    if (subject && subject.id !== subjectId) this.#fail(`it received ${json}, and the event is about ${subjectId}`);
     if (live.ended) positions.delete(position.roomId);
     else positions.set(position.roomId, position);
   }
@@ -138,12 +172,24 @@ export class StreamCheck {
         this.#fail(
           `after event ${before.seq} of room ${roomId} it received ${seq}${seq === before.seq + 1 ? ' of another history' : ''}`,
         );
-    } else if (this.#follows.kind === 'inbox') {
-      const isStart = type === 'MemberJoined' && event.subjectId === this.#userId;
+    } else if (this.#follows.kind === 'inbox' && !model.isGone(position)) {
       // An event of a lost history is followed by CURSOR_EXPIRED.
-      if (!isStart && !model.isTrimmed(roomId, seq - 2) && !model.isGone(position))
-        this.#fail(`room ${roomId} enters its inbox with ${type} ${seq}, not with the user's MemberJoined`);
+      this.#checkEntering({ roomId, seq: seq - 1, mark: event.previousMark }, event);
     }
+  }
+
+  /** A room enters an inbox with the MemberJoined of its user, or with the oldest event of the log. */
+  #checkEntering({ roomId, seq }: RoomPosition, next: Committed | undefined): void {
+    const { model } = this.#run;
+    const isJoin = next?.type === 'MemberJoined' && next.subjectId === this.#userId;
+    if (!isJoin && !model.isTrimmed(roomId, seq - 1) && !this.#isAfterRewind)
+      this.#fail(`room ${roomId} enters its inbox with ${next?.type} ${seq + 1}, not with the user's MemberJoined`);
+  }
+
+  /** Whether nodes and clients may still have events of a lost history. */
+  get #isAfterRewind(): boolean {
+    const { model, scheduler } = this.#run;
+    return scheduler.now - model.rewoundAt < excuseMs;
   }
 
   receiveError(code: string, live: { cursor?: string; cursors?: Record<string, string> } | undefined): void {
@@ -151,6 +197,9 @@ export class StreamCheck {
     const follows = this.#follows;
     this.#run.note(`${this.#name} is ended with ${code} ${JSON.stringify(live ?? '')}`);
     const roomId = follows.kind === 'inbox' ? undefined : follows.roomId;
+    const foreign = this.#foreign;
+    this.#foreign = undefined;
+    if (foreign && code === 'CURSOR_INVALID') return;
     switch (code) {
       case 'CURSOR_EXPIRED':
       case 'SLOW_CONSUMER': {
@@ -173,12 +222,13 @@ export class StreamCheck {
         return;
       case 'ROOM_DELETED':
         this.positions = undefined;
-        if (roomId !== undefined && !model.ended.has(roomId)) this.#fail('its room was reported as deleted');
+        if (roomId === undefined || !model.ended.has(roomId)) this.#fail('its room was reported as deleted');
         return;
       case 'NOT_FOUND':
       case 'MEMBERSHIP_REVOKED':
         this.positions = undefined;
-        if (roomId !== undefined && !model.wasHidden(this.#userId, roomId, excuseMs) && !this.#run.isExcused)
+        if (roomId === undefined) this.#fail(`it was ended with ${code}`);
+        else if (!model.wasHidden(this.#userId, roomId, excuseMs) && !this.#run.isExcused)
           this.#fail(`it was refused with ${code}, although the user may see the room`);
         return;
       default:
@@ -190,7 +240,7 @@ export class StreamCheck {
   #mayBeExpired(): boolean {
     const { model } = this.#run;
     return (
-      model.rewinds > 0 ||
+      this.#isAfterRewind ||
       [...(this.positions?.values() ?? [])].some(
         ({ roomId, seq }) => model.isTrimmed(roomId, seq) || !model.maySee(this.#userId, roomId),
       )

@@ -79,7 +79,7 @@ export class World implements RunContext {
     this.users = shared.users;
     copyFileSync(shared.template, this.#path);
     this.scheduler = new Scheduler(options.seed);
-    this.faults = new Faults(this.scheduler, options.only);
+    this.faults = new Faults(this.scheduler, options.seed, options.only);
     this.#server = new MessageServer(this.scheduler, this.faults);
     this.#admin = new DatabaseSync(this.#path);
     this.model = new Model(
@@ -234,6 +234,16 @@ export class World implements RunContext {
       this.#repeat('clientLeaves', () => {
         device.awayUntil = this.scheduler.now + random.between(1_000, 20_000);
         device.cut();
+        device.connectSoon();
+      });
+      this.#repeat('clientOldCursor', () => {
+        device.cut();
+        device.check.goBack();
+        device.connectSoon();
+      });
+      this.#repeat('clientForeignCursor', () => {
+        device.cut();
+        device.check.takeForeignCursor();
         device.connectSoon();
       });
       this.#repeat('clientPauses', () => {

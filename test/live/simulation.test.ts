@@ -12,14 +12,8 @@ async function simulate(...args: string[]): Promise<string[]> {
 describe('the simulator', () => {
   it('repeats a run by its seed, to the last event', async () => {
     const [first, second] = await Promise.all([1, 2].map(() => simulate('--seed', '7', '--story')));
-    expect(first?.length).toBeGreaterThan(100);
+    expect(first?.join()).toMatch(/client \d+ receives PostCreated/);
     expect(second).toEqual(first);
-  });
-
-  it('finds no defect with the seeds that once found one', async () => {
-    const seeds = ['68', '186', '202', '287', '10325', '100883', '100910'];
-    const runs = await Promise.all(seeds.map((seed) => simulate('--seed', seed)));
-    expect(runs.flat().filter((line) => line.startsWith('Faults: '))).toHaveLength(seeds.length);
   });
 
   it('finds a defect that was put into a copy of the source', async () => {

@@ -146,8 +146,8 @@ export class Follower implements Member {
         }
         const events = await this.feed.read(this.position, batchLength);
         if (isReadFailure(events)) {
-          // It may have left during the read, with the deletion of its room.
-          if (this.#group) this.stream.onUnreadable(this, events);
+          // Its stream sends the deletion of the room, also if that was found by this read.
+          if (!this.feed.deleted) this.stream.onUnreadable(this, events);
           return true;
         }
         this.#generation = generation;

@@ -124,7 +124,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** The database has another history, in which the user is no member of the room: no event says that it ends. */
   lose(roomId: string): void {
     const follower = this.#rooms.get(roomId);
-    if (follower) this.#remove(follower);
+    if (!follower) return;
+    this.#remove(follower);
     this.#endUnreadable('CURSOR_EXPIRED', roomId);
   }
 
@@ -163,9 +164,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#readRoomsAgain();
   }
 
-  onEnded(follower: Follower): void {
+  onEnded({ feed }: Follower): void {
     // The user's MemberLeft was not sent: the log does not have it, or the room has become private since.
-    this.onUnreadable(follower, 'trimmed');
+    if (!feed.deleted) this.#endUnreadable('SLOW_CONSUMER', feed.roomId);
   }
 
   onDeleted(follower: Follower): void {
@@ -173,10 +174,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#sendDeletion(follower).catch(this.#parts.refresh);
   }
 
-  onUnreadable(follower: Follower, failure: ReadFailure): void {
-    // The user may no longer know its position.
-    if (this.#leaving.has(follower.feed.roomId)) this.#remove(follower);
-    this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', follower.feed.roomId);
+  onUnreadable({ feed }: Follower, failure: ReadFailure): void {
+    this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', feed.roomId);
   }
 
   endAsSlowConsumer(message: StreamMessage): void {
@@ -285,11 +284,11 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   #endUnreadable(code: 'CURSOR_EXPIRED' | 'SLOW_CONSUMER', room?: string): void {
-    const feeds = this.#rooms.values().map(({ feed }) => [feed.roomId, feed.cursor]);
-    this.end(
-      new ClientError(code, undefined, {
-        live: { ...(room !== undefined && { room }), cursors: Object.fromEntries(feeds) },
-      }),
-    );
+    // Before it begins it may not have all rooms: its client asks again, with its own cursors.
+    if (!this.sink) return this.end(new ClientError('SERVICE_UNAVAILABLE'));
+    // A former member must not learn the present cursor of a room.
+    const rooms = [...this.#rooms.values()].filter(({ feed }) => !this.#leaving.has(feed.roomId));
+    const cursors = Object.fromEntries(rooms.map(({ feed }) => [feed.roomId, feed.cursor]));
+    this.end(new ClientError(code, undefined, { live: { ...(room !== undefined && { room }), cursors } }));
   }
 }
