@@ -46,7 +46,7 @@ export class Faults {
   /** How often each was injected. */
   readonly counts = Object.fromEntries(faults.map((fault) => [fault, 0])) as Record<Fault, number>;
   /** Until then reads may be late or fail, so that nodes may notice a change later. */
-  disturbedUntil = 0;
+  readsDisturbedUntil = 0;
   readonly #scheduler: Scheduler;
   /** One for each fault, so that a further fault, or `--only`, changes no other fault of a seed. */
   readonly #randoms: Readonly<Record<Fault, Random>>;
@@ -89,7 +89,7 @@ export class Faults {
   }
 
   #disturb(ms: number): void {
-    this.disturbedUntil = Math.max(this.disturbedUntil, this.#scheduler.now + ms);
+    this.readsDisturbedUntil = Math.max(this.readsDisturbedUntil, this.#scheduler.now + ms);
   }
 }
 

@@ -6,12 +6,12 @@ import { parseArgs } from 'node:util';
 import { openDatabase } from '../src/data/open-database.ts';
 import { loadSchema } from '../src/engine/schema.ts';
 import { type Fault, faults } from './faults.ts';
-import { runSabotages } from './run-sabotages.ts';
+import { runMutants } from './run-mutants.ts';
 import { findShortest, tellStory } from './story.ts';
 import { type RunOptions, type Shared, World } from './world.ts';
 
 /*
- * npm run simulate -- [--seed N|new] [--seeds N | --seconds N] [--steps N] [--only FAULT,…] [--sabotages NAME|all]
+ * npm run simulate -- [--seed N|new] [--seeds N | --seconds N] [--steps N] [--only FAULT,…] [--mutants NAME|all]
  * Runs the live layer on virtual time, with faults that a seed decides, and compares what clients receive with a model.
  */
 
@@ -25,7 +25,7 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     steps: { type: 'string', default: 'Infinity' },
     only: { type: 'string', default: '' },
-    sabotages: { type: 'string' },
+    mutants: { type: 'string' },
     /** Prints all that happened, also without a defect. */
     story: { type: 'boolean', default: false },
     /** A defect is reported without its shortest prefix. */
@@ -38,8 +38,8 @@ const unknown = only.find((fault) => !faults.includes(fault));
 if (unknown !== undefined)
   throw new Error(`--only ${unknown}: there is no such fault. There are ${faults.join(', ')}.`);
 const maxSteps = toNumber('steps');
-if (values.sabotages === undefined) await simulate();
-else await runSabotages(values.sabotages, toNumber('seeds'));
+if (values.mutants === undefined) await simulate();
+else await runMutants(values.mutants, toNumber('seeds'));
 
 async function simulate(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-simulation-'));

@@ -102,7 +102,7 @@ export class Model {
   }
 
   /** Whether a user was no member of a room at some time within the last milliseconds. */
-  wasOutside(userId: string, roomId: string, withinMs: number): boolean {
+  wasNoMember(userId: string, roomId: string, withinMs: number): boolean {
     const room = this.rooms.get(roomId);
     return !room?.members.has(userId) || this.#now() - (room.left.get(userId) ?? Number.NEGATIVE_INFINITY) <= withinMs;
   }

@@ -22,9 +22,9 @@ import { FanOut } from '../src/live/fan-out.ts';
 import { Inventory } from '../src/live/inventory/inventory.ts';
 import { Presence } from '../src/live/presence/presence.ts';
 import { StateStreams } from '../src/live/states/state-streams.ts';
+import type { BusServer } from './bus-server.ts';
 import { openSimulatedDatabase } from './database.ts';
 import type { Faults } from './faults.ts';
-import type { MessageServer } from './message-server.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** So few that clients are often behind it. */
@@ -38,7 +38,7 @@ export interface NodeParts {
   schema: GraphQLSchema;
   scheduler: Scheduler;
   faults: Faults;
-  server: MessageServer;
+  server: BusServer;
   onCommit: () => void;
   /** An error that no fault explains. */
   onDefect: (message: string) => void;

@@ -10,9 +10,9 @@ export interface RunContext {
   /** The titles of posts that were refused. */
   readonly refused: Set<string>;
   /** The faults and changes are over. */
-  readonly isCalm: boolean;
+  readonly areFaultsOver: boolean;
   /** Whether nodes may be late, because reads were late or have failed. */
-  readonly isExcused: boolean;
+  readonly mayBeLate: boolean;
   /** The number of events that clients have received. */
   delivered: number;
   /** A node that runs; undefined if there is none. */

@@ -4,8 +4,8 @@ import type { Stream, StreamMessage } from '../src/live/stream.ts';
 import type { Committed } from './model.ts';
 import type { RunContext } from './run-context.ts';
 
-/** What a device subscribes to. */
-export type Follows =
+/** What a client subscribes to. */
+export type Subscribed =
   | { kind: 'room'; roomId: string; isPersonal: boolean }
   | { kind: 'inbox' }
   | { kind: 'presence'; roomId: string };
@@ -34,9 +34,9 @@ export class StreamCheck {
   readonly #run: RunContext;
   readonly #name: string;
   readonly #userId: string;
-  readonly #follows: Follows;
+  readonly #follows: Subscribed;
 
-  constructor(run: RunContext, name: string, userId: string, follows: Follows) {
+  constructor(run: RunContext, name: string, userId: string, follows: Subscribed) {
     this.#run = run;
     this.#name = name;
     this.#userId = userId;
@@ -72,7 +72,7 @@ export class StreamCheck {
     const { model, scheduler } = this.#run;
     const revokedAt = model.revoked.get(this.#userId);
     const isLate = revokedAt !== undefined && revokedAt >= this.signedInAt && scheduler.now - revokedAt > sessionMs;
-    if (isLate && !this.#run.isExcused)
+    if (isLate && !this.#run.mayBeLate)
       this.#fail(`it was sent an event ${Math.round(scheduler.now - revokedAt)} ms after its session ended`);
     const event = this.#find(json);
     const { roomEvents, inbox } = JSON.parse(json).data ?? {};
@@ -81,12 +81,12 @@ export class StreamCheck {
       deletedAt !== undefined &&
       scheduler.now - deletedAt > deletionMs &&
       model.rewinds === 0 &&
-      !this.#run.isExcused
+      !this.#run.mayBeLate
     )
       this.#fail(`it was sent a post ${Math.round(scheduler.now - deletedAt)} ms after its deletion`);
     const isOwnEnd = this.#follows.kind === 'inbox' && event?.type === 'MemberLeft' && event.subjectId === this.#userId;
     const leak = event && !isOwnEnd && model.findLeak(this.#userId, event);
-    if (event && leak && !(leak.isLate && this.#run.isExcused))
+    if (event && leak && !(leak.isLate && this.#run.mayBeLate))
       this.#fail(`it was sent ${event.type} ${event.seq} of room ${event.roomId}, and ${leak.reason}`);
   }
 
@@ -113,7 +113,7 @@ export class StreamCheck {
     const { roomId } = before;
     if (!now) {
       // What docs/resume.md excepts: the room ended for this user while the client was away.
-      if (!model.wasOutside(this.#userId, roomId, excuseMs) && !this.#isAfterRewind)
+      if (!model.wasNoMember(this.#userId, roomId, excuseMs) && !this.#isAfterRewind)
         this.#fail(`its inbox no longer has room ${roomId}, of which the user is a member`);
       return;
     }
@@ -228,7 +228,7 @@ export class StreamCheck {
       case 'MEMBERSHIP_REVOKED':
         this.positions = undefined;
         if (roomId === undefined) this.#fail(`it was ended with ${code}`);
-        else if (!model.wasHidden(this.#userId, roomId, excuseMs) && !this.#run.isExcused)
+        else if (!model.wasHidden(this.#userId, roomId, excuseMs) && !this.#run.mayBeLate)
           this.#fail(`it was refused with ${code}, although the user may see the room`);
         return;
       default:

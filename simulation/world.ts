@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { GraphQLSchema } from 'graphql';
-import { Device } from './device.ts';
+import { BusServer } from './bus-server.ts';
+import { Client } from './client.ts';
 import { type Fault, Faults } from './faults.ts';
-import { MessageServer } from './message-server.ts';
 import { Model } from './model.ts';
 import { Node, type NodeParts } from './node.ts';
 import type { RunContext } from './run-context.ts';
 import { Scheduler } from './scheduler.ts';
-import type { Follows } from './stream-check.ts';
+import type { Subscribed } from './stream-check.ts';
 import { Writer } from './writer.ts';
 
 const setupMs = 3_000;
@@ -58,17 +58,17 @@ export class World implements RunContext {
   readonly model: Model;
   readonly users: readonly string[];
   readonly refused = new Set<string>();
-  isCalm = false;
+  areFaultsOver = false;
   delivered = 0;
   readonly #options: RunOptions;
   readonly #shared: Shared;
-  readonly #server: MessageServer;
+  readonly #server: BusServer;
   readonly #folder = mkdtempSync(join(tmpdir(), 'postroom-simulation-'));
   readonly #path = join(this.#folder, 'postroom.db');
   readonly #admin: DatabaseSync;
   /** By name. */
   readonly #nodes = new Map<string, Node | 'starting' | 'down'>();
-  readonly #devices: Device[] = [];
+  readonly #clients: Client[] = [];
   readonly #notes: string[] = [];
   #defect: string | undefined;
   #backups = 0;
@@ -80,7 +80,7 @@ export class World implements RunContext {
     copyFileSync(shared.template, this.#path);
     this.scheduler = new Scheduler(options.seed);
     this.faults = new Faults(this.scheduler, options.seed, options.only);
-    this.#server = new MessageServer(this.scheduler, this.faults);
+    this.#server = new BusServer(this.scheduler, this.faults);
     this.#admin = new DatabaseSync(this.#path);
     this.model = new Model(
       this.#path,
@@ -101,7 +101,7 @@ export class World implements RunContext {
         defect: this.#defect,
         steps: this.scheduler.steps,
         delivered: this.delivered,
-        notices: this.#devices.reduce((sum, { check }) => sum + check.notices, 0),
+        notices: this.#clients.reduce((sum, { check }) => sum + check.notices, 0),
         faults: this.faults.counts,
         story: this.#notes,
       };
@@ -119,8 +119,8 @@ export class World implements RunContext {
     return running.length === 0 ? undefined : this.scheduler.random.pick(running);
   }
 
-  get isExcused(): boolean {
-    return this.scheduler.now < this.faults.disturbedUntil;
+  get mayBeLate(): boolean {
+    return this.scheduler.now < this.faults.readsDisturbedUntil;
   }
 
   note(text: string): void {
@@ -145,17 +145,17 @@ export class World implements RunContext {
     this.#startFaults();
     for (const userId of this.users) new Writer(this, userId).start();
     await scheduler.runUntil(setupMs + activeMs, () => isOver() || scheduler.steps >= this.#options.maxSteps);
-    this.isCalm = true;
+    this.areFaultsOver = true;
     faults.isActive = false;
     this.#heal();
-    const healed = scheduler.now + healMs + Math.max(0, faults.disturbedUntil - scheduler.now);
+    const healed = scheduler.now + healMs + Math.max(0, faults.readsDisturbedUntil - scheduler.now);
     await scheduler.runUntil(healed, isOver);
     if (isOver()) return;
-    this.#checkDevices();
+    this.#checkClients();
     scheduler.after(0, () => void this.#checkUnread());
     await scheduler.runUntil(scheduler.now + leaseMs - healMs, isOver);
     if (isOver()) return;
-    for (const device of this.#devices) this.#checkPresence(device);
+    for (const client of this.#clients) this.#checkPresence(client);
     await this.#checkEnd(isOver);
   }
 
@@ -206,48 +206,48 @@ export class World implements RunContext {
           else await new Writer(this, user).change(node, 'joinRoom', { room });
         }
       }
-      scheduler.after(1, () => this.#addDevices(), 'world');
+      scheduler.after(1, () => this.#addClients(), 'world');
     };
     scheduler.after(1, () => void create().catch((error) => this.fail(String(error))), node.name);
   }
 
-  #addDevices(): void {
+  #addClients(): void {
     const { random } = this.scheduler;
     const rooms = [...this.model.rooms.keys()];
     const count = random.whole(3, 9);
     for (let index = 0; index < count && rooms.length > 0; index += 1) {
       const roomId = random.pick(rooms);
-      const follows: Follows = random.pick<Follows>([
+      const follows: Subscribed = random.pick<Subscribed>([
         { kind: 'room', roomId, isPersonal: false },
         { kind: 'room', roomId, isPersonal: true },
         { kind: 'inbox' },
         { kind: 'inbox' },
         { kind: 'presence', roomId },
       ]);
-      const device = new Device(this, `client ${index + 1}`, random.pick(this.users), follows);
-      this.#devices.push(device);
-      device.connectSoon();
+      const client = new Client(this, `client ${index + 1}`, random.pick(this.users), follows);
+      this.#clients.push(client);
+      client.connectSoon();
       this.#repeat('clientCuts', () => {
-        device.cut();
-        device.connectSoon();
+        client.cut();
+        client.connectSoon();
       });
       this.#repeat('clientLeaves', () => {
-        device.awayUntil = this.scheduler.now + random.between(1_000, 20_000);
-        device.cut();
-        device.connectSoon();
+        client.awayUntil = this.scheduler.now + random.between(1_000, 20_000);
+        client.cut();
+        client.connectSoon();
       });
       this.#repeat('clientOldCursor', () => {
-        device.cut();
-        device.check.goBack();
-        device.connectSoon();
+        client.cut();
+        client.check.goBack();
+        client.connectSoon();
       });
       this.#repeat('clientForeignCursor', () => {
-        device.cut();
-        device.check.takeForeignCursor();
-        device.connectSoon();
+        client.cut();
+        client.check.takeForeignCursor();
+        client.connectSoon();
       });
       this.#repeat('clientPauses', () => {
-        device.pausedUntil = this.scheduler.now + random.between(500, 10_000);
+        client.pausedUntil = this.scheduler.now + random.between(500, 10_000);
       });
     }
   }
@@ -296,7 +296,7 @@ export class World implements RunContext {
     this.note(`${name} was killed`);
     if (node !== 'starting') {
       node.kill();
-      for (const device of this.#devices) device.lose(node);
+      for (const client of this.#clients) client.lose(node);
     }
     this.scheduler.after(this.scheduler.random.between(100, 5_000), () => this.#start(name), 'world');
   }
@@ -310,7 +310,7 @@ export class World implements RunContext {
   }
 
   #rewind(backup: string): void {
-    if (this.isCalm) return;
+    if (this.areFaultsOver) return;
     const admin = this.#admin;
     admin.exec(`attach '${backup}' as backup`);
     try {
@@ -337,45 +337,45 @@ export class World implements RunContext {
     this.note('the faults are over');
     this.#server.start();
     this.scheduler.clockOffsets.clear();
-    for (const device of this.#devices) {
-      device.pausedUntil = 0;
-      device.awayUntil = 0;
-      device.connectSoon();
+    for (const client of this.#clients) {
+      client.pausedUntil = 0;
+      client.awayUntil = 0;
+      client.connectSoon();
     }
   }
 
   /** Every client has received all that it may see. */
-  #checkDevices(): void {
-    for (const device of this.#devices) {
-      if (device.isStopped || this.model.deleted.has(device.userId)) continue;
-      const { follows, userId, name } = device;
+  #checkClients(): void {
+    for (const client of this.#clients) {
+      if (client.isStopped || this.model.deleted.has(client.userId)) continue;
+      const { follows, userId, name } = client;
       const who = `${name} of ${userId} (${follows.kind})`;
       if (follows.kind === 'inbox') {
-        if (!device.isLive) this.fail(`${who}: it is not connected`);
+        if (!client.isLive) this.fail(`${who}: it is not connected`);
         const rooms = this.model.roomsOf(userId);
         // docs/resume.md: a room whose deletion was lost enters an open inbox when its client connects again.
-        for (const roomId of rooms) if (!this.model.ended.has(roomId)) this.#checkPosition(who, device, roomId);
-        const left = [...(device.check.positions?.keys() ?? [])].find((roomId) => !rooms.includes(roomId));
+        for (const roomId of rooms) if (!this.model.ended.has(roomId)) this.#checkPosition(who, client, roomId);
+        const left = [...(client.check.positions?.keys() ?? [])].find((roomId) => !rooms.includes(roomId));
         if (left !== undefined) this.fail(`${who}: it was not told that room ${left} is no longer one of its rooms`);
       } else if (this.model.maySee(userId, follows.roomId)) {
-        if (!device.isLive) this.fail(`${who}: it is not connected, although the user may see room ${follows.roomId}`);
-        if (follows.kind === 'room') this.#checkPosition(who, device, follows.roomId);
+        if (!client.isLive) this.fail(`${who}: it is not connected, although the user may see room ${follows.roomId}`);
+        if (follows.kind === 'room') this.#checkPosition(who, client, follows.roomId);
       }
     }
   }
 
-  #checkPosition(who: string, device: Device, roomId: string): void {
+  #checkPosition(who: string, client: Client, roomId: string): void {
     const head = this.model.rooms.get(roomId)?.head;
-    const position = device.check.positions?.get(roomId);
+    const position = client.check.positions?.get(roomId);
     if (head && position?.seq !== head.seq)
       this.fail(`${who}: it is at ${position?.seq} of room ${roomId}, and the log ends at ${head.seq}`);
     else if (head && position?.mark !== head.mark) this.fail(`${who}: it is at another history of room ${roomId}`);
   }
 
   /** All nodes show the same people. */
-  #checkPresence({ name, isLive, check, follows }: Device): void {
+  #checkPresence({ name, isLive, check, follows }: Client): void {
     if (follows.kind !== 'presence' || !isLive) return;
-    const others = this.#devices.filter((other) => other.isLive && other.follows.kind === 'presence');
+    const others = this.#clients.filter((other) => other.isLive && other.follows.kind === 'presence');
     const here = others.filter((other) => 'roomId' in other.follows && other.follows.roomId === follows.roomId);
     const expected = [...new Set(here.map(({ userId }) => userId))].sort().join();
     const shown = check.present?.join();
@@ -407,7 +407,7 @@ export class World implements RunContext {
 
   /** Nothing is left when the clients have gone and the nodes are closed. */
   async #checkEnd(isOver: () => boolean): Promise<void> {
-    for (const device of this.#devices) device.stop();
+    for (const client of this.#clients) client.stop();
     // A viewer whose connection was lost remains present for ten seconds.
     await this.scheduler.runUntil(this.scheduler.now + healMs, isOver);
     const running = this.#running();

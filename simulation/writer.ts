@@ -53,7 +53,7 @@ export class Writer {
   }
 
   #next(): void {
-    if (this.#context.isCalm || this.#context.model.deleted.has(this.#userId)) return;
+    if (this.#context.areFaultsOver || this.#context.model.deleted.has(this.#userId)) return;
     const node = this.#context.pickNode();
     const change = this.#pick();
     const input = this.#inputOf(change);

@@ -17,7 +17,7 @@ describe('the simulator', () => {
   });
 
   it('finds a defect that was put into a copy of the source', async () => {
-    const found = await simulate('--sabotages', 'heads are not compared', '--seeds', '20');
+    const found = await simulate('--mutants', 'heads are not compared', '--seeds', '20');
     expect(found[0]).toMatch(/^seed \d+: client \d+ of \w+ \(\w+\): it is at \d+ of room \w+, and the log ends at \d+/);
   });
 

@@ -1,12 +1,12 @@
 /** A defect, as one change of a file of `src`: the simulator must find each. */
-export interface Sabotage {
+export interface Mutant {
   name: string;
   file: string;
   from: string;
   to: string;
 }
 
-export const sabotages: readonly Sabotage[] = [
+export const mutants: readonly Mutant[] = [
   {
     name: 'heads are not compared',
     file: 'live/feed/feeds.ts',

@@ -4,12 +4,12 @@ import type { Stream } from '../src/live/stream.ts';
 import { type Node, type Sent, toRequest } from './node.ts';
 import type { RunContext } from './run-context.ts';
 import { type Received, Socket } from './socket.ts';
-import { type Follows, StreamCheck } from './stream-check.ts';
+import { StreamCheck, type Subscribed } from './stream-check.ts';
 
 const fields =
   '__typename cursor ... on PostCreated { post { id title author { name } } } ... on MemberJoined { user { id } }';
 
-function toOperation(follows: Follows): Sent {
+function toOperation(follows: Subscribed): Sent {
   if (follows.kind === 'inbox')
     return { query: `subscription Inbox { inbox { ${fields} room { id } } }`, variables: {} };
   const variables = { room: follows.roomId };
@@ -27,10 +27,10 @@ interface Open {
 }
 
 /** A client of one user with one subscription, which reconnects and resumes as `resumable()` of docs/resume.md does. */
-export class Device {
+export class Client {
   readonly name: string;
   readonly userId: string;
-  readonly follows: Follows;
+  readonly follows: Subscribed;
   /** What it has received, compared with the model. */
   readonly check: StreamCheck;
   /** It does not read before this time. */
@@ -44,7 +44,7 @@ export class Device {
   /** Whether the last connection was announced a position. */
   #isPositioned = false;
 
-  constructor(run: RunContext, name: string, userId: string, follows: Follows) {
+  constructor(run: RunContext, name: string, userId: string, follows: Subscribed) {
     this.#run = run;
     this.name = name;
     this.userId = userId;

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Sabotage, sabotages } from './sabotages.ts';
+import { type Mutant, mutants } from './mutants.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
@@ -11,26 +11,26 @@ const repository = fileURLToPath(new URL('..', import.meta.url));
 const timeoutMs = 1_200_000;
 
 /** Runs the simulator on copies of the source, each with one defect, and prints the seed that finds it. */
-export function runSabotages(name: string, seeds: number): void {
-  const chosen = sabotages.filter((sabotage) => name === 'all' || sabotage.name === name);
-  if (chosen.length === 0) throw new Error(`--sabotages ${name}: there is no such sabotage.`);
-  for (const sabotage of chosen) {
-    const found = findDefect(sabotage, seeds);
-    console.log(`${found ?? `not found in ${seeds} seeds`} | ${sabotage.name}`);
+export function runMutants(name: string, seeds: number): void {
+  const chosen = mutants.filter((mutant) => name === 'all' || mutant.name === name);
+  if (chosen.length === 0) throw new Error(`--mutants ${name}: there is no such mutant.`);
+  for (const mutant of chosen) {
+    const found = findDefect(mutant, seeds);
+    console.log(`${found ?? `not found in ${seeds} seeds`} | ${mutant.name}`);
     if (found === undefined) process.exitCode = 1;
   }
 }
 
 /** The seed and what it reports; undefined if no seed finds the defect. */
-function findDefect({ file, from, to }: Sabotage, seeds: number): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'postroom-sabotage-'));
+function findDefect({ file, from, to }: Mutant, seeds: number): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-mutant-'));
   try {
     for (const part of ['src', 'simulation', 'schema.graphql', 'package.json'])
       cpSync(join(repository, part), join(folder, part), { recursive: true });
     symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
     const path = join(folder, 'src', file);
     const code = readFileSync(path, 'utf8');
-    if (!code.includes(from)) throw new Error(`src/${file} does not contain "${from}": the sabotage is out of date.`);
+    if (!code.includes(from)) throw new Error(`src/${file} does not contain "${from}": the mutant is out of date.`);
     writeFileSync(
       path,
       code.replace(from, () => to),

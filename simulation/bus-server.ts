@@ -10,7 +10,7 @@ interface Connected {
 }
 
 /** The server of the bus: it passes messages between nodes, and loses, repeats and delays them. */
-export class MessageServer {
+export class BusServer {
   readonly #scheduler: Scheduler;
   readonly #faults: Faults;
   readonly #connected = new Set<Connected>();
