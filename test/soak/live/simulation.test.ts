@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { inRepository } from '../../scripts/repository.ts';
+import { inRepository } from '../../../scripts/repository.ts';
 
 /** Runs `npm run simulate` with these arguments, and returns its lines. @throws an Error with its errors if it fails. */
 async function simulate(...args: string[]): Promise<string[]> {
