@@ -8,6 +8,7 @@ import { loadSchema } from '../src/engine/schema.ts';
 import { type Fault, faults } from './faults.ts';
 import { runMutants } from './run-mutants.ts';
 import { findShortest, tellStory } from './story.ts';
+import { noteSeed, startWatchdog } from './watchdog.ts';
 import { type RunOptions, type Shared, World } from './world.ts';
 
 /*
@@ -44,6 +45,7 @@ else await runMutants(values.mutants, toNumber('seeds'));
 async function simulate(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-simulation-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  startWatchdog();
   const shared = { schema: loadSchema(), template: await createTemplate(folder), users };
   const first = values.seed === 'new' ? Math.floor(Date.now() / 1_000) % maxNewSeed : toNumber('seed');
   const count = values.seconds === undefined ? toNumber('seeds') : Number.POSITIVE_INFINITY;
@@ -55,6 +57,7 @@ async function simulate(): Promise<void> {
   let seed = first;
   for (; seed < first + count && performance.now() < endsAt; seed += 1) {
     const options = { seed, maxSteps, only };
+    noteSeed(seed);
     const outcome = await new World(options, shared).run();
     if (values.story) console.log(outcome.story.join('\n'));
     if (outcome.defect !== undefined) return report(options, shared);

@@ -7,9 +7,6 @@ import { type Mutant, mutants } from './mutants.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** A defect may keep a step from ending. */
-const timeoutMs = 1_200_000;
-
 /** Runs the simulator on copies of the source, each with one defect, and prints the seed that finds it. */
 export function runMutants(name: string, seeds: number): void {
   const chosen = mutants.filter((mutant) => name === 'all' || mutant.name === name);
@@ -36,10 +33,9 @@ function findDefect({ file, from, to }: Mutant, seeds: number): string | undefin
       code.replace(from, () => to),
     );
     const program = join(folder, 'simulation/main.ts');
-    const options = { encoding: 'utf8', timeout: timeoutMs } as const;
-    const { stdout, error } = spawnSync(process.execPath, [program, '--seeds', String(seeds), '--quick'], options);
-    if (error) return `a run does not end: ${error.message}`;
-    const [, seed, defect] = /^Defect with seed (\d+), found in step \d+: (.*)/m.exec(stdout) ?? [];
+    const command = [program, '--seeds', String(seeds), '--quick'];
+    const { stdout } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    const [, seed, defect] = /^Defect with seed (\d+), found in step [^:]*: (.*)/m.exec(stdout) ?? [];
     return seed === undefined ? undefined : `seed ${seed}: ${defect}`;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import promises from 'node:timers/promises';
 import { Random } from './random.ts';
+import { noteStep } from './watchdog.ts';
 
 /*
  * Time, chance and the order of all completions, for a whole process. They are replaced where the process meets them: the
@@ -24,6 +25,7 @@ interface Task {
 
 /** 2030-01-01: no clock of a run is before that of the machine. */
 const epoch = 1_893_456_000_000;
+const maxStepsAtOnce = 50_000;
 const realSetImmediate = setImmediate;
 /** The runs of this process. */
 let runs = 0;
@@ -80,16 +82,20 @@ export class Scheduler {
     return this.#tasks.filter((task) => task.owner === owner && !task.isCancelled).length;
   }
 
-  /** Runs all steps up to a time, or until `isOver`. */
+  /** Runs all steps up to a time, or until `isOver`. @throws Error if time does not pass: a real program would serve nobody. */
   async runUntil(time: number, isOver: () => boolean): Promise<void> {
+    let stepsAtOnce = 0;
     for (;;) {
       if (isOver()) return;
+      if (stepsAtOnce > maxStepsAtOnce) throw new Error(`${this.owner} works without end, and no time passes`);
       const task = this.#immediates.shift() ?? this.#nextDue(time);
       if (!task) break;
       if (task.isCancelled) continue;
+      stepsAtOnce = task.at > this.now ? 0 : stepsAtOnce + 1;
       this.now = Math.max(this.now, task.at);
       this.owner = task.owner;
       this.steps += 1;
+      noteStep();
       task.run();
       // All microtasks of the step run before the next one.
       await new Promise<void>((resolve) => void realSetImmediate(resolve));

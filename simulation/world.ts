@@ -96,7 +96,7 @@ export class World implements RunContext {
       this.fail(`a rejection was not handled: ${error instanceof Error ? error.stack : String(error)}`);
     process.on('unhandledRejection', onRejection);
     try {
-      await this.#run();
+      await this.#run().catch((error) => this.fail(String(error)));
       return {
         defect: this.#defect,
         steps: this.scheduler.steps,
