@@ -152,12 +152,6 @@ export const mutants: readonly Mutant[] = [
     to: 'if (isFirst) return;',
   },
   {
-    name: 'a post is unread for its author',
-    file: 'data/read-positions.ts',
-    from: ".whereRef('posts.authorId', '<>', 'roomMembers.userId')\n",
-    to: '',
-  },
-  {
     name: 'a state that waits for a slow client is dropped',
     file: 'live/states/state-stream.ts',
     from: 'if (!this.#hasRead) return this.#setLatest(message);',
