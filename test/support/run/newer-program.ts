@@ -43,8 +43,8 @@ function changeProgram(folder: string, changes: Record<string, readonly Change[]
   return [join(folder, 'src/main.ts'), 'serve'];
 }
 
-/** A place in a file, and the text that is added after it. */
-type Change = [after: string, added: string];
+/** A place in a file, and the text that is added after it, or before it. */
+type Change = [place: string, added: string, before?: 'before'];
 
 function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
   return {
@@ -54,14 +54,14 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
     ],
     'src/data/migrations/migrations.ts': [
       [
-        // The end of the last migration.
-        `then 1 end) = 0\n      )\`,\n    ],\n  },`,
+        // The end of the list.
+        '\n];',
         `{ keepsPrograms: ${keepsPrograms}, statements: () => [sql\`alter table posts add column "subtitle" text\`] },`,
+        'before',
       ],
     ],
     'src/data/tables.ts': [
-      ['interface PostTable extends Versioned {', 'subtitle: string | null;'],
-      ['allColumns<PostRow>()([', `'subtitle',`],
+      ['const post = {', 'subtitle: column<string | null>(),'],
       ['Post: [', `'subtitle',`],
     ],
     'src/live/bus/bus.ts': [['post: fields<PostRow>({', 'subtitle: orNull(text),']],
@@ -95,10 +95,10 @@ const addedEvent: Record<string, Change[]> = {
 /** @throws Error if the file does not have the place exactly once. */
 function change(file: string, changes: readonly Change[]): void {
   let text = readFileSync(file, 'utf8');
-  for (const [after, added] of changes) {
-    const parts = text.split(after);
-    if (parts.length !== 2) throw new Error(`${file} has ${JSON.stringify(after)} ${parts.length - 1} times.`);
-    text = parts.join(`${after}\n${added}`);
+  for (const [place, added, before] of changes) {
+    const parts = text.split(place);
+    if (parts.length !== 2) throw new Error(`${file} has ${JSON.stringify(place)} ${parts.length - 1} times.`);
+    text = parts.join(before ? `${added}${place}` : `${place}\n${added}`);
   }
   writeFileSync(file, text);
 }
