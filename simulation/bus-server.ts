@@ -31,6 +31,11 @@ export class BusServer {
     };
   }
 
+  /** What the nodes follow. */
+  topics(): string[] {
+    return [...this.#connected].flatMap(({ topics }) => [...topics]);
+  }
+
   stop(): void {
     this.#isDown = true;
     for (const connected of this.#connected) this.#lose(connected);

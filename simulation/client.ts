@@ -3,7 +3,7 @@ import type { Watch } from '../src/identity/credential-watch.ts';
 import type { Stream } from '../src/live/stream.ts';
 import { type Node, type Sent, toRequest } from './node.ts';
 import type { RunContext } from './run-context.ts';
-import { type Received, Socket } from './socket.ts';
+import { type LiveExtension, type Received, Socket } from './socket.ts';
 import { StreamCheck, type Subscribed } from './stream-check.ts';
 
 const fields =
@@ -38,11 +38,11 @@ export class Client {
   /** No reconnection before this time. */
   awayUntil = 0;
   isStopped = false;
+  /** When it was told the position of the present connection; undefined before. */
+  #openedAt: number | undefined;
   readonly #run: RunContext;
   #open: Open | undefined;
   #attempts = 0;
-  /** Whether the last connection was announced a position. */
-  #isPositioned = false;
 
   constructor(run: RunContext, name: string, userId: string, follows: Subscribed) {
     this.#run = run;
@@ -53,7 +53,18 @@ export class Client {
   }
 
   get isLive(): boolean {
-    return this.#open !== undefined && this.#isPositioned;
+    return this.#open !== undefined && this.#openedAt !== undefined;
+  }
+
+  /** Whether it has been connected and has read for some time. */
+  isLiveFor(ms: number): boolean {
+    const since = this.#run.scheduler.now - ms;
+    return this.#open !== undefined && (this.#openedAt ?? Number.POSITIVE_INFINITY) < since && this.pausedUntil < since;
+  }
+
+  /** Whether its node may be late. */
+  get isDisturbed(): boolean {
+    return this.#open !== undefined && this.#run.mayBeLate(this.#open.node.name);
   }
 
   connectSoon(delayMs = this.#run.scheduler.random.between(1, 100)): void {
@@ -79,7 +90,9 @@ export class Client {
   lose(node: Node): void {
     if (this.#open?.node !== node) return;
     this.#close();
-    this.#retry();
+    // Some users close their browser while nothing works.
+    if (this.#run.scheduler.random.chance(0.2)) this.isStopped = true;
+    else this.#retry();
   }
 
   #close(): Open | undefined {
@@ -106,7 +119,7 @@ export class Client {
     const socket: Socket = new Socket({
       scheduler,
       owner: node.name,
-      onWrite: (message) => this.check.written(message),
+      onWrite: (received) => this.check.written(received),
       onReceived: (received) => this.#receive(received),
       pausedUntil: () => this.pausedUntil,
       onDefect: (defect) => this.#run.fail(`${this.name}: ${defect}`),
@@ -122,13 +135,12 @@ export class Client {
       account.close();
     };
     this.#open = { node, socket, release };
-    this.#isPositioned = false;
-    const after = this.check.cursors();
+    this.#openedAt = undefined;
+    const after = this.check.connect(node.name);
     const subscribe = async () => {
       let call = node.callOf(null as never, after !== undefined);
       try {
         const viewer = await node.authenticate(this.userId);
-        this.check.signedInAt = scheduler.now;
         if (!socket.isOpen) return;
         call = node.callOf(viewer, after !== undefined);
         cancel.push(() => call.cancellation.cancel(new ClientDisconnected()));
@@ -145,7 +157,7 @@ export class Client {
         stream.start(socket);
       } catch (error) {
         const [refused] = node.engine.refuse(error, call).body.errors ?? [];
-        const { code = 'NONE', live } = (refused?.extensions ?? {}) as { code?: string; live?: unknown };
+        const { code = 'NONE', live } = (refused?.extensions ?? {}) as { code?: string; live?: LiveExtension };
         if (code === 'SERVICE_UNAVAILABLE') socket.disconnect();
         else socket.send({ kind: 'error', code, live });
       }
@@ -154,16 +166,15 @@ export class Client {
   }
 
   #receive(received: Received): void {
-    const { kind } = received;
-    if (kind === 'next') return this.check.receiveNext(received.json);
-    if (kind === 'position') {
-      this.#isPositioned = true;
+    this.check.receive(received);
+    if (received.kind === 'next') return;
+    if (received.kind === 'position') {
+      this.#openedAt = this.#run.scheduler.now;
       this.#attempts = 0;
-      return this.check.receivePosition(received.cursor);
+      return;
     }
     const open = this.#close();
     if (open) this.#releaseLater(open, 1);
-    if (kind === 'error') this.check.receiveError(received.code, received.live as never);
     if (this.#run.model.deleted.has(this.userId)) this.isStopped = true;
     this.#retry();
   }

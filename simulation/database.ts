@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { type CompiledQuery, type QueryResult, sql } from 'kysely';
 import { CommitOutcomeUnknown, type Database, DatabaseUnavailable, type ReadContext } from '../src/data/database.ts';
 import type { StatementRunner } from '../src/data/sql/query-builder.ts';
@@ -5,27 +6,47 @@ import { SqliteConnection } from '../src/data/sqlite/connection.ts';
 import { toDb } from '../src/data/sqlite/dialect.ts';
 import { createSnapshots } from '../src/data/sqlite/snapshots.ts';
 import { SqliteWriter } from '../src/data/sqlite/writer.ts';
+import type { Disk } from './disk.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const maxSnapshots = 3;
 
 interface DatabaseParts {
-  url: string;
+  disk: Disk;
   scheduler: Scheduler;
   faults: Faults;
   /** Called right after each commit. */
   onCommit: () => void;
 }
 
+/** The connection that writes: its statements and commits can fail. */
+class FailingConnection extends SqliteConnection {
+  readonly #faults: Faults;
+
+  constructor(url: string, faults: Faults) {
+    super(url, { mode: 'write', onError: () => {} });
+    this.#faults = faults;
+  }
+
+  override execute(...[text, parameters]: Parameters<SqliteConnection['execute']>): QueryResult<unknown> {
+    if (text === 'commit' && this.#faults.happens('commitFails'))
+      throw new DatabaseUnavailable('simulated: the commit failed');
+    if (/^(select|insert|update|delete|with)/.test(text) && this.#faults.happens('writeFails'))
+      throw new DatabaseUnavailable('simulated: the statement failed');
+    return super.execute(text, parameters);
+  }
+}
+
 /**
  * The database of one node: the real statements, locks, groups of transactions and snapshots on a real SQLite file, which
  * all nodes share. Only the time that each takes, and what fails, is the world's.
  */
-export function openSimulatedDatabase({ url, scheduler, faults, onCommit }: DatabaseParts) {
+export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: DatabaseParts) {
+  const url = `${pathToFileURL(disk.path)}?mode=rw`;
   const { random } = scheduler;
   const connect = (mode: 'read' | 'write') => new SqliteConnection(url, { mode, onError: () => {} });
-  const connections = [connect('write'), connect('read')] as const;
+  const connections = [new FailingConnection(url, faults), connect('read')] as const;
   const [writing, reading] = connections;
   let isClosed = false;
   const travel = () => scheduler.delay(random.between(0.05, 2));
@@ -66,9 +87,11 @@ export function openSimulatedDatabase({ url, scheduler, faults, onCommit }: Data
     waitForFlush: async () => {},
     checkpointIfDue: () => {},
     truncate: async () => true,
-    flush() {
+    async flush() {
       onCommit();
-      return scheduler.delay(faults.happens('flushStalls') ? random.between(200, 6_000) : random.between(0.1, 5));
+      const end = disk.flush();
+      await scheduler.delay(faults.happens('flushStalls') ? random.between(200, 6_000) : random.between(0.1, 5));
+      end();
     },
   };
   const health = { assertWritable: () => {}, assertInPlace: () => {}, noteFailure: () => {}, noteWrite: () => {} };
@@ -80,7 +103,6 @@ export function openSimulatedDatabase({ url, scheduler, faults, onCommit }: Data
     readsFor: (context) => toDb(runnerOf(reading, context)),
     async transaction(work, options) {
       await travel();
-      if (faults.happens('commitFails')) throw new DatabaseUnavailable('simulated: the transaction failed');
       const result = await writer.transaction(work, options);
       if (faults.happens('commitUnknown')) throw new CommitOutcomeUnknown('simulated: the answer was lost');
       return result;

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import { Random } from './random.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
 
 /** What can go wrong, by the name that `--only` takes; the number is the highest rate, per occasion or per minute. */
 const faultRates = {
@@ -15,18 +16,23 @@ const faultRates = {
   commitFails: 0.05,
   /** The commit is stored, and its outcome is not known. */
   commitUnknown: 0.05,
+  /** Of each statement of a transaction. */
+  writeFails: 0.01,
   flushStalls: 0.05,
   /** Per minute. */
-  nodeKilled: 4,
-  rewind: 1.5,
-  trim: 6,
+  nodeKilled: 6,
+  /** All nodes end, and of the database only that is left whose flush has ended. */
+  powerLost: 2,
+  rewind: 5,
+  trim: 15,
   clockJumps: 4,
   /** Per minute and client. */
-  clientCuts: 8,
-  clientPauses: 4,
-  clientLeaves: 2,
-  /** It resumes after events that it has received before, or with a cursor of another room. */
-  clientOldCursor: 2,
+  clientCuts: 20,
+  clientPauses: 6,
+  clientLeaves: 4,
+  /** It resumes after events that it has received before, with the cursors of some rooms, or with a cursor of another room. */
+  clientOldCursor: 4,
+  clientPartialCursors: 4,
   clientForeignCursor: 1,
   /** Per minute: of one user. */
   sessionsEnd: 2,
@@ -39,14 +45,14 @@ export type Fault = keyof typeof faultRates;
 export const faults = Object.keys(faultRates) as Fault[];
 
 /**
- * The rates of one run. Each run has about half of the faults, because a world in which everything fails at once reaches
- * fewer states than one in which only some things do.
+ * The rates of one run. Some runs have few faults, and none has all: a world in which everything fails at once reaches
+ * fewer states, and an event is late in it for many reasons.
  */
 export class Faults {
   /** How often each was injected. */
   readonly counts = Object.fromEntries(faults.map((fault) => [fault, 0])) as Record<Fault, number>;
-  /** Until then reads may be late or fail, so that nodes may notice a change later. */
-  readsDisturbedUntil = 0;
+  /** Until when a node may notice a change later, because its reads are late or fail. */
+  readonly #disturbedUntil = new Map<Owner, number>();
   readonly #scheduler: Scheduler;
   /** One for each fault, so that a further fault, or `--only`, changes no other fault of a seed. */
   readonly #randoms: Readonly<Record<Fault, Random>>;
@@ -58,13 +64,21 @@ export class Faults {
     this.#scheduler = scheduler;
     const randoms = faults.map((fault) => [fault, new Random(numberOf(`${seed} ${fault}`))] as const);
     this.#randoms = Object.fromEntries(randoms) as Record<Fault, Random>;
+    const share = new Random(numberOf(`${seed} faults`)).pick([0.15, 0.5, 0.8]);
     const rateOf = (fault: Fault) => {
       const random = this.#randoms[fault];
-      const isChosen = random.chance(0.5);
+      const isChosen = random.chance(share);
       const rate = faultRates[fault] * random.between(0.1, 1);
       return (only.length > 0 ? only.includes(fault) : isChosen) ? rate : 0;
     };
     this.#rates = Object.fromEntries(faults.map((fault) => [fault, rateOf(fault)])) as Record<Fault, number>;
+  }
+
+  /** For how long a node, or without a name any node, may still be late, in milliseconds. */
+  disturbedFor(node?: Owner): number {
+    const until =
+      node === undefined ? Math.max(0, ...this.#disturbedUntil.values()) : (this.#disturbedUntil.get(node) ?? 0);
+    return Math.max(0, until - this.#scheduler.now);
   }
 
   /** Whether it happens on this occasion. */
@@ -89,13 +103,12 @@ export class Faults {
   }
 
   #disturb(ms: number): void {
-    this.readsDisturbedUntil = Math.max(this.readsDisturbedUntil, this.#scheduler.now + ms);
+    const { owner, now } = this.#scheduler;
+    this.#disturbedUntil.set(owner, Math.max(this.#disturbedUntil.get(owner) ?? 0, now + ms));
   }
 }
 
-/** A number for a text, by FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/ */
+/** A number for a text, with which a generator begins. */
 function numberOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
-  return hash >>> 0;
+  return Number.parseInt(hash('sha256', text).slice(0, 8), 16);
 }

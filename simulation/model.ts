@@ -1,9 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { RoomPosition } from '../src/live/cursor.ts';
-import { retention } from './node.ts';
 
 /** An event that was committed, as the model has seen it right after its commit. */
 export interface Committed extends RoomPosition {
+  at: number;
   previousMark: number;
   type: string;
   subjectId: string;
@@ -13,14 +13,28 @@ export interface Committed extends RoomPosition {
 
 interface ModelRoom {
   head: { seq: number; mark: number };
+  /** The numbers of its events in the present history, and when each was committed. */
+  heads: { seq: number; at: number }[];
   isPrivate: boolean;
   members: ReadonlySet<string>;
-  /** When a user has last lost access, and by which event. */
+  /** When a user has last lost access, and by which event; a rewind is none. */
   lost: Map<string, { at: number; seq: number }>;
   /** When a user has last lost or gained access. */
   changed: Map<string, number>;
-  /** When a user was last a former member. */
-  left: Map<string, number>;
+  /** When a user has last become a member or a former member. */
+  moved: Map<string, number>;
+  /** The number of a user's last MemberJoined. */
+  joined: Map<string, number>;
+}
+
+interface ModelParts {
+  path: string;
+  /** The number of events that the log of a room keeps. */
+  keptEvents: number;
+  now: () => number;
+  /** Records what was committed. */
+  note: (text: string) => void;
+  onDefect: (message: string) => void;
 }
 
 /** How long a node may need to notice that an access has ended. */
@@ -34,30 +48,30 @@ export class Model {
   readonly rooms = new Map<string, ModelRoom>();
   /** All events that were ever committed, also those of a history that was lost, by cursor. */
   readonly committed = new Map<string, Committed>();
-  /** The titles of all posts that were ever stored. */
-  readonly titles = new Set<string>();
+  /** The posts that were ever stored, by title: no two have the same one. */
+  readonly posts = new Map<string, string>();
   /** When each post was deleted. */
   readonly deletedPosts = new Map<string, number>();
   readonly deleted = new Set<string>();
   /** When the sessions of a user were last ended. */
   readonly revoked = new Map<string, number>();
-  /** Rooms that were deleted, or lost by a rewind. */
-  readonly ended = new Set<string>();
+  /** When rooms were deleted, or lost by a rewind. */
+  readonly ended = new Map<string, number>();
+  /** Rooms whose deletion was lost by a rewind. */
+  readonly restored = new Set<string>();
   rewinds = 0;
   /** When the database was last rewound. */
   rewoundAt = Number.NEGATIVE_INFINITY;
   readonly #generations = new Map<string, number>();
   /** The events by the position before them. */
   readonly #followers = new Map<string, Committed[]>();
-  readonly #database: DatabaseSync;
-  readonly #now: () => number;
-  readonly #note: (text: string) => void;
+  readonly #parts: ModelParts;
+  #database: DatabaseSync;
+  #statements = new Map<string, StatementSync>();
 
-  /** `note`: records what was committed. */
-  constructor(path: string, now: () => number, note: (text: string) => void) {
-    this.#database = new DatabaseSync(path);
-    this.#now = now;
-    this.#note = note;
+  constructor(parts: ModelParts) {
+    this.#parts = parts;
+    this.#database = new DatabaseSync(parts.path);
   }
 
   /** Reads what was committed since the last call. */
@@ -77,15 +91,22 @@ export class Model {
     for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
   }
 
-  /** The database has returned to an earlier state. */
-  rewind(): void {
+  /** The database has returned to an earlier state. `path`: where it is from now on. */
+  rewind(path?: string): void {
+    if (path !== undefined) {
+      this.close();
+      this.#database = new DatabaseSync(path);
+      this.#statements = new Map();
+    }
     this.rewinds += 1;
     this.rewoundAt = this.#now();
-    for (const [id, room] of this.rooms) {
-      const [row] = this.#all('select visibility, head, headMark from rooms where id = ? and deletedAt is null', id);
-      if (!row) this.#endRoom(id);
-      else Object.assign(room, this.#stateOf(id, row));
-    }
+    const rows = this.#all('select id, visibility, head, headMark from rooms where deletedAt is null');
+    const present = new Set(rows.map(({ id }) => String(id)));
+    for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
+    for (const row of rows) this.#rewindRoom(String(row['id']), row);
+    for (const { id } of this.#all('select id from posts')) this.deletedPosts.delete(String(id));
+    for (const { id, sessionsFrom } of this.#all('select id, sessionsFrom from users'))
+      this.#generations.set(String(id), Number(sessionsFrom));
     this.update();
   }
 
@@ -101,10 +122,19 @@ export class Model {
     return this.#now() - (this.rooms.get(roomId)?.changed.get(userId) ?? Number.NEGATIVE_INFINITY) <= withinMs;
   }
 
-  /** Whether a user was no member of a room at some time within the last milliseconds. */
-  wasNoMember(userId: string, roomId: string, withinMs: number): boolean {
-    const room = this.rooms.get(roomId);
-    return !room?.members.has(userId) || this.#now() - (room.left.get(userId) ?? Number.NEGATIVE_INFINITY) <= withinMs;
+  /** For how long a user has been, or has not been, a member of a room, in milliseconds. */
+  sinceMoved(userId: string, roomId: string): number {
+    return this.#now() - (this.rooms.get(roomId)?.moved.get(userId) ?? this.ended.get(roomId) ?? 0);
+  }
+
+  isMember(userId: string, roomId: string): boolean {
+    return this.rooms.get(roomId)?.members.has(userId) ?? false;
+  }
+
+  /** The number of the last event that a room had some time ago. */
+  headBefore(roomId: string, ageMs: number): number {
+    const before = this.#now() - ageMs;
+    return this.rooms.get(roomId)?.heads.findLast(({ at }) => at <= before)?.seq ?? 0;
   }
 
   /**
@@ -114,7 +144,6 @@ export class Model {
   findLeak(userId: string, event: Committed): { reason: string; isLate: boolean } | undefined {
     if (this.maySee(userId, event.roomId) || this.ended.has(event.roomId)) return undefined;
     const lost = this.rooms.get(event.roomId)?.lost.get(userId);
-    if (this.rewinds > 0) return undefined;
     if (!lost) return { reason: 'the user never had access', isLate: false };
     if (event.seq >= lost.seq) return { reason: `the user lost access with event ${lost.seq}`, isLate: false };
     const age = this.#now() - lost.at;
@@ -123,19 +152,32 @@ export class Model {
 
   /** The event after a position in the present history. */
   next({ roomId, seq, mark }: RoomPosition): Committed | undefined {
-    return this.#followers.get(`${roomId} ${seq} ${mark}`)?.at(-1);
+    const events = this.#followers.get(`${roomId} ${seq} ${mark}`);
+    return events?.findLast((event) => !this.isGone(event)) ?? events?.at(-1);
+  }
+
+  /** How long ago a user has lost access to a room, in milliseconds; undefined for a user who has not. */
+  sinceLost(userId: string, roomId: string): number | undefined {
+    const lost = this.maySee(userId, roomId) ? undefined : this.rooms.get(roomId)?.lost.get(userId);
+    return lost && this.#now() - lost.at;
   }
 
   /** Whether an event was committed and is not in the log: the database was rewound, or the log was trimmed. */
   isGone({ roomId, seq, mark }: RoomPosition): boolean {
+    if (seq === 0) return false;
     const [row] = this.#all('select mark from roomEvents where roomId = ? and seq = ?', roomId, seq);
     return row?.['mark'] !== mark;
+  }
+
+  /** Whether the log may no longer be read from the event with which a user has joined a room. */
+  isJoinTrimmed(userId: string, roomId: string): boolean {
+    return this.isTrimmed(roomId, (this.rooms.get(roomId)?.joined.get(userId) ?? 0) - 1);
   }
 
   /** Whether the log may no longer be read after a number. */
   isTrimmed(roomId: string, seq: number): boolean {
     const head = this.rooms.get(roomId)?.head.seq ?? 0;
-    return this.ended.has(roomId) || seq < head - retention.count;
+    return this.ended.has(roomId) || seq < head - this.#parts.keptEvents;
   }
 
   /** The rooms of a user. */
@@ -145,12 +187,7 @@ export class Model {
 
   /** The number of posts that a member has not read, counted one by one. */
   countUnread(userId: string, roomId: string): number {
-    const [member] = this.#all(
-      'select joinedAt, readUpTo from roomMembers where userId = ? and roomId = ?',
-      userId,
-      roomId,
-    );
-    const readUpTo = Number(member?.['readUpTo'] ?? member?.['joinedAt'] ?? 0);
+    const readUpTo = this.readUpTo(userId, roomId);
     const posts = this.#all(
       "select authorId, publishedAt from posts where roomId = ? and authorId not in (select id from users where erasing = 'POSTS')",
       roomId,
@@ -159,20 +196,47 @@ export class Model {
       .length;
   }
 
+  /** What differs between the events and the tables; undefined if nothing does. */
+  findContradiction(): string | undefined {
+    const known = new Set(this.posts.values());
+    const [unknown] = this.#all('select id from posts').filter(({ id }) => !known.has(String(id)));
+    if (unknown) return `post ${unknown['id']} is stored, and no event has announced it`;
+    for (const [roomId, { members }] of this.rooms) {
+      const [stored, told] = [this.#membersOf(roomId), members].map((each) => [...each].sort().join());
+      if (stored !== told) return `room ${roomId} has the members ${stored}, and its events say ${told}`;
+    }
+    return undefined;
+  }
+
+  /** When the latest post of a room was published; 0 without posts. */
+  latestPost(roomId: string): number {
+    const [row] = this.#all('select max(publishedAt) as at from posts where roomId = ?', roomId);
+    return Number(row?.['at'] ?? 0);
+  }
+
+  /** Up to when a member has read a room. */
+  readUpTo(userId: string, roomId: string): number {
+    const text = 'select joinedAt, readUpTo from roomMembers where roomId = ? and userId = ?';
+    const [member] = this.#all(text, roomId, userId);
+    return Number(member?.['readUpTo'] ?? member?.['joinedAt'] ?? 0);
+  }
+
+  /** Whether a post is stored now. */
+  hasPost(id: string): boolean {
+    return this.#all('select 1 from posts where id = ?', id).length > 0;
+  }
+
   close(): void {
     this.#database.close();
   }
 
+  #now(): number {
+    return this.#parts.now();
+  }
+
   #updateRoom(roomId: string, isPrivate: boolean, head: number): void {
     const known = this.rooms.get(roomId);
-    const room = known ?? {
-      head: { seq: 0, mark: 0 },
-      isPrivate,
-      members: new Set<string>(),
-      lost: new Map(),
-      changed: new Map(),
-      left: new Map(),
-    };
+    const room = known ?? newRoom({ isPrivate, members: new Set<string>() });
     this.rooms.set(roomId, room);
     if (head === room.head.seq) return;
     const rows = this.#all('select * from roomEvents where roomId = ? and seq > ? order by seq', roomId, room.head.seq);
@@ -180,17 +244,20 @@ export class Model {
       const [type, subjectId] = [String(row['type']), String(row['subjectId'])];
       const [seq, mark] = [Number(row['seq']), Number(row['mark'])];
       const earlier = { isPrivate: room.isPrivate, members: room.members };
+      if (type === 'MemberJoined') room.joined.set(subjectId, seq);
       if (type === 'MemberJoined') room.members = new Set([...room.members, subjectId]);
-      if (type === 'MemberLeft') room.left.set(subjectId, this.#now());
+      if (type === 'MemberJoined' || type === 'MemberLeft') room.moved.set(subjectId, this.#now());
       if (type === 'MemberLeft') room.members = new Set([...room.members].filter((id) => id !== subjectId));
       if (type === 'RoomUpdated') room.isPrivate = isPrivate;
       if (type === 'PostDeleted') this.deletedPosts.set(subjectId, this.#now());
-      if (type === 'PostCreated') this.#recordTitle(subjectId);
+      if (type === 'PostCreated') this.#recordPost(subjectId);
       room.head = { seq, mark };
-      this.#note(`${type} ${seq} of ${roomId} is committed, about ${subjectId}`);
+      room.heads.push({ seq, at: this.#now() });
+      this.#parts.note(`${type} ${seq} of ${roomId} is committed, about ${subjectId}`);
       this.#recordAccess(room, earlier);
       const audience = room.isPrivate ? room.members : undefined;
-      const event = { roomId, seq, mark, previousMark: Number(row['previousMark']), type, subjectId, audience };
+      const previousMark = Number(row['previousMark']);
+      const event = { roomId, seq, mark, at: this.#now(), previousMark, type, subjectId, audience };
       this.committed.set(`${roomId} ${seq} ${mark}`, event);
       const before = `${roomId} ${seq - 1} ${event.previousMark}`;
       this.#followers.set(before, [...(this.#followers.get(before) ?? []), event]);
@@ -206,26 +273,63 @@ export class Model {
     }
   }
 
-  #recordTitle(postId: string): void {
-    const [post] = this.#all('select title from posts where id = ?', postId);
-    if (post) this.titles.add(String(post['title']));
+  #recordPost(id: string): void {
+    const [post] = this.#all('select title from posts where id = ?', id);
+    if (!post) return;
+    const title = String(post['title']);
+    const other = this.posts.get(title);
+    if (other !== undefined && other !== id) this.#parts.onDefect(`"${title}" is stored twice`);
+    this.posts.set(title, id);
   }
 
-  #stateOf(id: string, row: Record<string, unknown>): Partial<ModelRoom> {
-    const members = this.#all('select userId from roomMembers where roomId = ?', id).map(({ userId }) =>
-      String(userId),
-    );
+  #membersOf(roomId: string): Set<string> {
+    const rows = this.#all('select userId from roomMembers where roomId = ?', roomId);
+    return new Set(rows.map(({ userId }) => String(userId)));
+  }
+
+  #rewindRoom(id: string, row: Record<string, unknown>): void {
+    const now = this.#now();
     const head = { seq: Number(row['head']), mark: Number(row['headMark']) };
-    return { head, isPrivate: row['visibility'] === 'PRIVATE', members: new Set(members) };
+    const isPrivate = row['visibility'] === 'PRIVATE';
+    const members = this.#membersOf(id);
+    const known = this.rooms.get(id);
+    if (this.ended.delete(id)) this.restored.add(id);
+    const before = known ?? newRoom({ members, isPrivate });
+    const heads = before.heads.filter(({ seq }) => seq <= head.seq);
+    const room = { ...before, head, heads, isPrivate, members };
+    this.rooms.set(id, room);
+    for (const userId of this.#generations.keys()) {
+      if (before.members.has(userId) !== members.has(userId)) room.moved.set(userId, now);
+      const lost = room.lost.get(userId);
+      if (lost) room.lost.set(userId, { ...lost, seq: Number.POSITIVE_INFINITY });
+      const [could, can] = [before, room].map((each) => !each.isPrivate || each.members.has(userId));
+      if (could === can && known) continue;
+      room.changed.set(userId, now);
+      if (!can) room.lost.set(userId, { at: now, seq: Number.POSITIVE_INFINITY });
+    }
   }
 
   #endRoom(id: string): void {
     this.rooms.delete(id);
-    this.ended.add(id);
-    this.#note(`${id} is deleted`);
+    this.ended.set(id, this.#now());
+    this.#parts.note(`${id} is deleted`);
   }
 
   #all(text: string, ...values: string[] | [string, number]): Record<string, unknown>[] {
-    return this.#database.prepare(text).all(...values);
+    const statement = this.#statements.get(text) ?? this.#database.prepare(text);
+    this.#statements.set(text, statement);
+    return statement.all(...values);
   }
+}
+
+function newRoom(state: Pick<ModelRoom, 'isPrivate' | 'members'>): ModelRoom {
+  return {
+    ...state,
+    head: { seq: 0, mark: 0 },
+    heads: [],
+    lost: new Map(),
+    changed: new Map(),
+    moved: new Map(),
+    joined: new Map(),
+  };
 }

@@ -20,6 +20,12 @@ export const mutants: readonly Mutant[] = [
     to: 'return seq === position.seq + 1 && previousMark >= 0;',
   },
   {
+    name: 'the messages that arrive while a feed opens are dropped',
+    file: 'live/feed/feed.ts',
+    from: 'for (const message of early) this.#receive(message);',
+    to: 'void early;',
+  },
+  {
     name: 'a message of the bus is delivered whatever its number',
     file: 'live/feed/feed.ts',
     from: 'if (this.#isRepeated(event)) return;\n',
@@ -76,8 +82,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'trimmed events are skipped in silence',
     file: 'live/feed/room-log.ts',
-    from: "if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';",
-    to: 'if (!first) return [];',
+    from: "if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';\n    if (!follows(first, after)) return 'rewound';",
+    to: "if (!first) return 'trimmed';\n    if (first.seq === after.seq + 1 && !follows(first, after)) return 'rewound';",
   },
   {
     name: 'a deleted post is replayed from the cache',
@@ -108,6 +114,12 @@ export const mutants: readonly Mutant[] = [
     file: 'live/inbox/memberships.ts',
     from: 'for (const userId of moved ?? []) {',
     to: 'for (const userId of (moved ?? []).slice(0, 0)) {',
+  },
+  {
+    name: 'an inbox misses a membership that begins while it is opened',
+    file: 'live/inbox/memberships.ts',
+    from: 'if (moved.length > 0 || user.version !== version) void',
+    to: 'if (moved.length < 0) void',
   },
   {
     name: 'an inbox whose room was rewound ends without a notice',
@@ -144,6 +156,12 @@ export const mutants: readonly Mutant[] = [
     file: 'identity/credential-watch.ts',
     from: 'watched.onInvalid();',
     to: '',
+  },
+  {
+    name: 'a commit is acknowledged before its flush',
+    file: 'data/sqlite/queued-transaction.ts',
+    from: 'await durable;',
+    to: 'void durable;',
   },
   {
     name: 'a transaction that fails is not undone',

@@ -24,17 +24,18 @@ import { Presence } from '../src/live/presence/presence.ts';
 import { StateStreams } from '../src/live/states/state-streams.ts';
 import type { BusServer } from './bus-server.ts';
 import { openSimulatedDatabase } from './database.ts';
+import type { Disk } from './disk.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** So few that clients are often behind it. */
-export const retention = { hours: 168, count: 40 };
 const settings = { RATE_LIMIT: '0', LIMIT_SUBSCRIPTIONS: '100', NODE_NAME: 'simulated' };
 const config = readConfig(settings);
 
 export interface NodeParts {
   name: string;
-  url: string;
+  disk: Disk;
+  /** The number of events that the log of a room keeps. */
+  keptEvents: number;
   schema: GraphQLSchema;
   scheduler: Scheduler;
   faults: Faults;
@@ -67,7 +68,7 @@ export class Node {
   readonly #viewers = new ViewerCache();
   #leave = () => {};
 
-  private constructor({ name, url, schema, scheduler, faults, server, onCommit, onDefect }: NodeParts) {
+  private constructor({ name, disk, keptEvents, schema, scheduler, faults, server, onCommit, onDefect }: NodeParts) {
     this.name = name;
     const onError = (error: unknown) => {
       const isExpected = error instanceof ClientError && error.code !== 'INTERNAL_SERVER_ERROR';
@@ -80,11 +81,12 @@ export class Node {
       debug() {},
       countDropped: () => 0,
     } as never;
-    const { database, crash } = openSimulatedDatabase({ url, scheduler, faults, onCommit });
+    const { database, crash } = openSimulatedDatabase({ disk, scheduler, faults, onCommit });
     this.database = database;
     this.#crash = crash;
     this.bus = new NetworkBus(server.driverFor(name), { onError });
     const { bus } = this;
+    const retention = { hours: 168, count: keptEvents };
     this.fanOut = new FanOut({ config, database, bus, retention, tracing: undefined, onError, onLogRead() {} });
     const { fanOut } = this;
     const askOthers = (roomIds: readonly string[]) => this.#inventory.askForPresence(roomIds);

@@ -9,10 +9,14 @@ export interface RunContext {
   readonly users: readonly string[];
   /** The titles of posts that were refused. */
   readonly refused: Set<string>;
+  /** The posts that were acknowledged since the database was last rewound, by id. */
+  readonly acknowledged: Map<string, { userId: string; roomId: string }>;
   /** The faults and changes are over. */
   readonly areFaultsOver: boolean;
-  /** Whether nodes may be late, because reads were late or have failed. */
-  readonly mayBeLate: boolean;
+  /** Whether a node may be late, because its reads were late or have failed. */
+  mayBeLate(node: string): boolean;
+  /** The time after which what has happened has arrived at a client that reads. */
+  readonly arrivalMs: number;
   /** The number of events that clients have received. */
   delivered: number;
   /** A node that runs; undefined if there is none. */

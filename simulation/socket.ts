@@ -3,13 +3,36 @@ import type { Sink, Stream, StreamMessage } from '../src/live/stream.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { world } from './scheduler.ts';
 
+/** `extensions.live` of a message or an error. */
+export interface LiveExtension {
+  cursor?: string;
+  cursors?: Record<string, string>;
+  /** The room whose events cannot be sent. */
+  room?: string;
+  ended?: boolean;
+}
+
+interface EventData {
+  __typename: string;
+  cursor: string;
+  post?: { id: string };
+  user?: { id: string };
+}
+
+/** A message of a subscription. */
+export interface LiveMessage {
+  data: { roomEvents?: EventData; inbox?: EventData; roomPresence?: { users: { id: string }[] } } | null;
+  errors?: unknown;
+  extensions?: { live?: LiveExtension };
+}
+
 /** What arrives at a client. */
 export type Received =
   /** The position at which the stream starts, as the server announces it. */
   | { kind: 'position'; cursor: Stream['cursor'] }
-  | { kind: 'next'; json: string }
+  | { kind: 'next'; message: LiveMessage; bytes: number }
   /** The end of the stream with a code. */
-  | { kind: 'error'; code: string; live: unknown }
+  | { kind: 'error'; code: string; live: LiveExtension | undefined }
   /** The server has closed the connection; the client may connect again. */
   | { kind: 'closed' };
 
@@ -22,7 +45,7 @@ interface SocketParts {
   /** The node that it is connected to. */
   owner: Owner;
   /** Called when the node writes. */
-  onWrite: (message: StreamMessage) => void;
+  onWrite: (received: Received) => void;
   onReceived: (received: Received) => void;
   /** The time until which the client does not read. */
   pausedUntil: () => number;
@@ -34,6 +57,8 @@ export class Socket implements Sink {
   isOpen = true;
   readonly #parts: SocketParts;
   readonly #queue: Received[] = [];
+  /** The stream or the connection was ended: nothing follows. */
+  #isEnded = false;
   #bytes = 0;
   #arrivesAt = 0;
   #onEmpty: (() => void)[] = [];
@@ -42,15 +67,15 @@ export class Socket implements Sink {
     this.#parts = parts;
   }
 
-  write(message: StreamMessage): void {
-    if (!this.isOpen) return;
-    this.#parts.onWrite(message);
-    this.send({ kind: 'next', json: message.json });
+  write({ json }: StreamMessage): void {
+    if (this.isOpen) this.send({ kind: 'next', message: JSON.parse(json), bytes: json.length });
   }
 
   send(received: Received): void {
-    if (!this.isOpen) return;
-    const { scheduler } = this.#parts;
+    if (!this.isOpen || this.#isEnded) return;
+    this.#isEnded = received.kind === 'error' || received.kind === 'closed';
+    const { scheduler, onWrite } = this.#parts;
+    onWrite(received);
     this.#queue.push(received);
     this.#bytes += sizeOf(received);
     this.#arrivesAt = Math.max(this.#arrivesAt, scheduler.now + scheduler.random.between(0.1, 3));
@@ -73,7 +98,7 @@ export class Socket implements Sink {
   end({ code, extras }: ClientError): void {
     // A WebSocket is closed with 1013, so that its client resumes.
     if (code === 'SERVICE_UNAVAILABLE') return this.disconnect();
-    this.send({ kind: 'error', code, live: (extras as { live?: unknown }).live });
+    this.send({ kind: 'error', code, live: (extras as { live?: LiveExtension }).live });
   }
 
   disconnect(): void {
@@ -105,5 +130,5 @@ export class Socket implements Sink {
 }
 
 function sizeOf(received: Received): number {
-  return received.kind === 'next' ? received.json.length : 0;
+  return received.kind === 'next' ? received.bytes : 0;
 }

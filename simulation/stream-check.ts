@@ -1,8 +1,8 @@
-import { ClientError } from '../src/errors.ts';
 import { decodeCursor, encodeCursor, type RoomPosition } from '../src/live/cursor.ts';
-import type { Stream, StreamMessage } from '../src/live/stream.ts';
+import type { Stream } from '../src/live/stream.ts';
 import type { Committed } from './model.ts';
 import type { RunContext } from './run-context.ts';
+import type { LiveExtension, LiveMessage, Received } from './socket.ts';
 
 /** What a client subscribes to. */
 export type Subscribed =
@@ -10,10 +10,12 @@ export type Subscribed =
   | { kind: 'inbox' }
   | { kind: 'presence'; roomId: string };
 
-/** How long after the access to a room has changed a client may still be refused for it. */
-const excuseMs = 30_000;
-/** The time after which a session that was ended receives nothing. */
-const sessionMs = 2_000;
+/** How long a node may need to notice a change whose message was lost: a comparison of 1.5 s, and some reads. */
+const noticeMs = 4_000;
+/** Within this time a room leaves the inbox of a client that reads. */
+const departureMs = 8_000;
+/** The time after which a viewer who has lost access to a room, or whose session was ended, receives nothing. */
+const accessMs = 2_000;
 /** The time after which a deleted post is not sent. */
 const deletionMs = 5_000;
 
@@ -25,12 +27,20 @@ export class StreamCheck {
   present: readonly string[] | undefined;
   /** How often it was notified that it has missed events. */
   notices = 0;
-  /** When its present credentials were read. */
-  signedInAt = 0;
-  /** An earlier state of `positions`. */
-  #earlier: Map<string, RoomPosition> | undefined;
+  /** Where the user's memberships have ended that it has received, by room. */
+  #ends = new Map<string, RoomPosition>();
+  /** An earlier state of `positions` and `#ends`. */
+  #earlier: Pick<StreamCheck, 'positions'> & { ends: Map<string, RoomPosition> } = {
+    positions: undefined,
+    ends: new Map(),
+  };
   /** The cursor of another room that it sends with the next connection. */
   #foreign: RoomPosition | undefined;
+  /** The node of the present connection. */
+  #node = '';
+  #connectedAt = 0;
+  /** When the node has announced the position at which the stream starts. */
+  #openedAt: number | undefined;
   readonly #run: RunContext;
   readonly #name: string;
   readonly #userId: string;
@@ -43,8 +53,11 @@ export class StreamCheck {
     this.#follows = follows;
   }
 
-  /** The cursors to resume after; undefined if it begins with the next event. */
-  cursors(): readonly string[] | undefined {
+  /** The client connects to a node. Returns the cursors to resume after; undefined if it begins with the next event. */
+  connect(node: string): readonly string[] | undefined {
+    this.#node = node;
+    this.#connectedAt = this.#now;
+    this.#openedAt = undefined;
     if (!this.positions || this.#follows.kind === 'presence') return undefined;
     if (this.#foreign) return [encodeCursor(this.#foreign)];
     return Array.from(this.positions.values(), encodeCursor);
@@ -52,9 +65,9 @@ export class StreamCheck {
 
   /** Forgets the events since an earlier moment: it receives them again. */
   goBack(): void {
-    const current = this.positions;
-    if (this.#earlier) this.positions = this.#earlier;
-    this.#earlier = current && new Map(current);
+    const current = { positions: this.positions && new Map(this.positions), ends: new Map(this.#ends) };
+    if (this.#earlier.positions) [this.positions, this.#ends] = [this.#earlier.positions, this.#earlier.ends];
+    this.#earlier = current;
   }
 
   /** The next connection asks for a room with the cursor of another one. */
@@ -66,54 +79,124 @@ export class StreamCheck {
     this.#foreign = { roomId: other, ...head };
   }
 
-  /** Checks the rights at the moment in which the node writes. */
-  written({ json }: StreamMessage): void {
-    if (this.#follows.kind === 'presence') return;
-    const { model, scheduler } = this.#run;
+  /** An inbox forgets the cursors of some rooms. */
+  forgetSome(): void {
+    if (this.#follows.kind !== 'inbox') return;
+    for (const roomId of this.positions?.keys() ?? [])
+      if (this.#run.scheduler.random.chance(0.5)) this.positions?.delete(roomId);
+  }
+
+  /** Checks the rights, and the reasons of an end, at the moment in which the node writes. */
+  written(received: Received): void {
+    if (received.kind === 'next') this.#checkRights(received.message);
+    else if (received.kind === 'error') this.#checkEnd(received.code, received.live);
+    else if (received.kind === 'position') {
+      this.#openedAt = this.#now;
+      if (received.cursor !== undefined) this.#checkStart(toPositions(received.cursor));
+    }
+  }
+
+  receive(received: Received): void {
+    if (received.kind === 'next') this.#receiveNext(received.message);
+    else if (received.kind === 'error') this.#receiveEnd(received.code, received.live);
+    else if (received.kind === 'position' && received.cursor !== undefined)
+      this.positions = toPositions(received.cursor);
+  }
+
+  /** What was committed some seconds ago has arrived. Call it while the client has been connected and has read for that time. */
+  checkArrivals(): void {
+    const { model, arrivalMs } = this.#run;
+    if (this.#mayBeLate || this.#isRewound(arrivalMs) || this.#follows.kind === 'presence') return;
+    const rooms = this.#follows.kind === 'inbox' ? model.roomsOf(this.#userId) : [this.#follows.roomId];
+    for (const roomId of rooms) {
+      const isRecent =
+        this.#follows.kind === 'inbox'
+          ? model.sinceMoved(this.#userId, roomId) < arrivalMs || model.restored.has(roomId)
+          : model.wasHidden(this.#userId, roomId, arrivalMs);
+      if (isRecent) continue;
+      const [seq, head] = [this.positions?.get(roomId)?.seq, model.headBefore(roomId, arrivalMs)];
+      if (seq === undefined || seq < head)
+        this.#fail(`it is at ${seq} of room ${roomId}, which had event ${head} ${arrivalMs} ms ago`);
+    }
+    if (this.#follows.kind !== 'inbox') return;
+    for (const roomId of this.positions?.keys() ?? [])
+      if (!model.isMember(this.#userId, roomId) && model.sinceMoved(this.#userId, roomId) > departureMs)
+        this.#fail(`it was not told that room ${roomId} is no longer one of its rooms`);
+  }
+
+  get #now(): number {
+    return this.#run.scheduler.now;
+  }
+
+  /** Whether its node may not know yet what is true, because reads are late or have failed. */
+  get #mayBeLate(): boolean {
+    return this.#run.mayBeLate(this.#node);
+  }
+
+  /** Whether nodes and clients may still have events of a lost history. */
+  #isRewound(withinMs: number): boolean {
+    return this.#now - this.#run.model.rewoundAt <= withinMs || (this.#mayBeLate && this.#run.model.rewinds > 0);
+  }
+
+  /** Whether the database was rewound since the client has connected, or right before. */
+  get #isRewoundSince(): boolean {
+    return this.#isRewound(this.#sinceConnect + noticeMs);
+  }
+
+  get #sinceConnect(): number {
+    return this.#now - this.#connectedAt;
+  }
+
+  #checkRights({ data, extensions }: LiveMessage): void {
+    const { model } = this.#run;
     const revokedAt = model.revoked.get(this.#userId);
-    const isLate = revokedAt !== undefined && revokedAt >= this.signedInAt && scheduler.now - revokedAt > sessionMs;
-    if (isLate && !this.#run.mayBeLate)
-      this.#fail(`it was sent an event ${Math.round(scheduler.now - revokedAt)} ms after its session ended`);
-    const event = this.#find(json);
-    const { roomEvents, inbox } = JSON.parse(json).data ?? {};
-    const deletedAt = model.deletedPosts.get((roomEvents ?? inbox)?.post?.id);
-    if (
-      deletedAt !== undefined &&
-      scheduler.now - deletedAt > deletionMs &&
-      model.rewinds === 0 &&
-      !this.#run.mayBeLate
-    )
-      this.#fail(`it was sent a post ${Math.round(scheduler.now - deletedAt)} ms after its deletion`);
-    const isOwnEnd = this.#follows.kind === 'inbox' && event?.type === 'MemberLeft' && event.subjectId === this.#userId;
-    const leak = event && !isOwnEnd && model.findLeak(this.#userId, event);
-    if (event && leak && !(leak.isLate && this.#run.mayBeLate))
-      this.#fail(`it was sent ${event.type} ${event.seq} of room ${event.roomId}, and ${leak.reason}`);
+    const sinceRevoked = revokedAt !== undefined && revokedAt >= this.#connectedAt ? this.#now - revokedAt : 0;
+    if (sinceRevoked > accessMs && !this.#mayBeLate)
+      this.#fail(`it was sent an event ${Math.round(sinceRevoked)} ms after its session ended`);
+    if (this.#follows.kind === 'presence') {
+      const sinceLost = model.sinceLost(this.#userId, this.#follows.roomId) ?? 0;
+      if (sinceLost > accessMs && !this.#mayBeLate && !this.#isRewound(noticeMs))
+        this.#fail(`it was sent who is present ${Math.round(sinceLost)} ms after its user lost access`);
+      return;
+    }
+    const deletedAt = model.deletedPosts.get((data?.roomEvents ?? data?.inbox)?.post?.id ?? '');
+    if (deletedAt !== undefined && this.#now - deletedAt > deletionMs && !this.#mayBeLate)
+      this.#fail(`it was sent a post ${Math.round(this.#now - deletedAt)} ms after its deletion`);
+    const event = this.#find(extensions?.live);
+    if (!event || (this.#follows.kind === 'inbox' && this.#isOwnEnd(event))) return;
+    const { type, seq, roomId } = event;
+    const leak = model.findLeak(this.#userId, event);
+    if (leak && !(leak.isLate && (this.#mayBeLate || this.#isRewound(noticeMs))))
+      this.#fail(`it was sent ${type} ${seq} of room ${roomId}, and ${leak.reason}`);
+    const isFormer = this.#follows.kind === 'inbox' && model.rooms.has(roomId) && !model.isMember(this.#userId, roomId);
+    if (isFormer && this.#now - event.at + noticeMs < model.sinceMoved(this.#userId, roomId) && !this.#mayBeLate)
+      this.#fail(`it was sent ${type} ${seq} of room ${roomId}, of which its user was no longer a member`);
   }
 
-  #find(json: string): Committed | undefined {
-    const { live } = JSON.parse(json).extensions ?? {};
+  #find(live: LiveExtension | undefined): Committed | undefined {
     const position = live?.cursor === undefined ? undefined : decodeCursor(live.cursor);
-    if (!position) return undefined;
-    return this.#run.model.committed.get(`${position.roomId} ${position.seq} ${position.mark}`);
+    return position && this.#run.model.committed.get(`${position.roomId} ${position.seq} ${position.mark}`);
   }
 
-  receivePosition(cursor: Stream['cursor']): void {
-    if (cursor === undefined) return;
-    const cursors = typeof cursor === 'string' ? [cursor] : Object.values(cursor);
+  #isOwnEnd({ type, subjectId }: Committed): boolean {
+    return type === 'MemberLeft' && subjectId === this.#userId;
+  }
+
+  #checkStart(announced: ReadonlyMap<string, RoomPosition>): void {
     if (this.#foreign) return this.#fail(`it asked with a cursor of room ${this.#foreign.roomId}, and was not refused`);
-    const announced = new Map(cursors.map((text) => toPosition(text)).map((position) => [position.roomId, position]));
-    for (const [roomId, before] of this.positions ?? []) this.#checkAnnounced(before, announced.get(roomId));
+    for (const [roomId, before] of this.positions ?? []) this.#checkResumed(before, announced.get(roomId));
     for (const [roomId, start] of announced)
       if (this.positions && !this.positions.has(roomId)) this.#checkEntering(start, this.#run.model.next(start));
-    this.positions = announced;
+    this.#checkComplete(announced, 'it was announced the positions of its rooms');
   }
 
-  #checkAnnounced(before: RoomPosition, now: RoomPosition | undefined): void {
+  #checkResumed(before: RoomPosition, now: RoomPosition | undefined): void {
     const { model } = this.#run;
     const { roomId } = before;
     if (!now) {
       // What docs/resume.md excepts: the room ended for this user while the client was away.
-      if (!model.wasNoMember(this.#userId, roomId, excuseMs) && !this.#isAfterRewind)
+      const isMember = model.isMember(this.#userId, roomId);
+      if (isMember && model.sinceMoved(this.#userId, roomId) > this.#sinceConnect + noticeMs && !this.#isRewoundSince)
         this.#fail(`its inbox no longer has room ${roomId}, of which the user is a member`);
       return;
     }
@@ -124,127 +207,174 @@ export class StreamCheck {
       this.#fail(`it asked to resume room ${roomId} after ${before.seq}, and the stream starts after ${now.seq}`);
   }
 
-  receiveNext(json: string): void {
-    const { data, errors, extensions } = JSON.parse(json);
-    if (errors && !data) return this.#fail(`it received errors: ${JSON.stringify(errors)}`);
-    if (this.#follows.kind === 'presence') {
-      this.present = data.roomPresence.users.map(({ id }: { id: string }) => id).sort();
+  /** An inbox has all rooms of its user. */
+  #checkComplete(positions: ReadonlyMap<string, RoomPosition>, what: string): void {
+    const { model } = this.#run;
+    for (const { roomId, seq, mark } of positions.values())
+      if (seq > 0 && !model.committed.has(`${roomId} ${seq} ${mark}`))
+        this.#fail(`${what}, and event ${seq} of room ${roomId} was never committed`);
+    if (this.#follows.kind !== 'inbox' || this.#mayBeLate || this.#isRewoundSince) return;
+    const missing = model
+      .roomsOf(this.#userId)
+      .find(
+        (roomId) =>
+          !positions.has(roomId) &&
+          !model.restored.has(roomId) &&
+          model.sinceMoved(this.#userId, roomId) > this.#sinceConnect + noticeMs,
+      );
+    if (missing !== undefined) this.#fail(`${what}, without room ${missing}`);
+  }
+
+  #receiveNext({ data, errors, extensions }: LiveMessage): void {
+    if (!data) return this.#fail(`it received errors: ${JSON.stringify(errors)}`);
+    if (data.roomPresence) {
+      this.present = data.roomPresence.users.map(({ id }) => id).sort();
       return;
     }
     const event = data.roomEvents ?? data.inbox;
-    const live = extensions.live;
+    const live = extensions?.live;
+    if (!event || live?.cursor === undefined)
+      return this.#fail(`it received a message without an event: ${JSON.stringify(data)}`);
     const position = toPosition(live.cursor);
     const positions = this.positions ?? new Map<string, RoomPosition>();
     this.positions = positions;
     this.#run.delivered += 1;
-    if (event.cursor !== live.cursor) this.#fail(`it received an event with two cursors: ${json}`);
-    const before = positions.get(position.roomId);
+    if (event.cursor !== live.cursor) this.#fail(`it received an event with two cursors: ${JSON.stringify(event)}`);
+    const { roomId } = position;
+    const before = positions.get(roomId);
     // They have the position of the event before, and are not in the log.
-    if (event.__typename === 'RoomDeleted') return void positions.delete(position.roomId);
+    if (event.__typename === 'RoomDeleted') return this.#receiveDeletion(position);
     if (event.__typename === 'RoomRead') {
       if (before && before.seq !== position.seq)
-        this.#fail(`it is at ${before.seq} of room ${position.roomId}, and received RoomRead at ${position.seq}`);
-      positions.set(position.roomId, position);
+        this.#fail(`it is at ${before.seq} of room ${roomId}, and received RoomRead at ${position.seq}`);
+      positions.set(roomId, position);
       return;
     }
-    this.#checkNext(before, position, event.__typename);
-    const { subjectId } = this.#find(json) ?? {};
+    const committed = this.#checkNext(before, position, event.__typename);
+    if (!committed) return;
     const subject = event.post ?? event.user;
-    if (subject && subject.id !== subjectId) this.#fail(`it received ${json}, and the event is about ${subjectId}`);
-    if (live.ended) positions.delete(position.roomId);
-    else positions.set(position.roomId, position);
+    if (subject && subject.id !== committed.subjectId)
+      this.#fail(`it received ${JSON.stringify(event)}, and the event is about ${committed.subjectId}`);
+    const isEnd = this.#follows.kind === 'inbox' && this.#isOwnEnd(committed);
+    if (isEnd !== (live.ended === true))
+      this.#fail(`it received ${JSON.stringify(event)} with ${JSON.stringify(live)}`);
+    if (!isEnd) return void positions.set(roomId, position);
+    positions.delete(roomId);
+    this.#ends.set(roomId, position);
   }
 
-  #checkNext(before: RoomPosition | undefined, position: RoomPosition, type: string): void {
+  #receiveDeletion({ roomId }: RoomPosition): void {
+    const { model } = this.#run;
+    const end = this.#ends.get(roomId);
+    if (end?.seq === Number.POSITIVE_INFINITY && !model.restored.has(roomId) && !this.#isRewoundSince)
+      this.#fail(`it received RoomDeleted of room ${roomId} twice`);
+    if (!model.ended.has(roomId) && !model.restored.has(roomId))
+      this.#fail(`it received RoomDeleted of room ${roomId}, which exists`);
+    this.positions?.delete(roomId);
+    this.#ends.set(roomId, { roomId, seq: Number.POSITIVE_INFINITY, mark: 0 });
+  }
+
+  #checkNext(before: RoomPosition | undefined, position: RoomPosition, type: string): Committed | undefined {
     const { model } = this.#run;
     const { roomId, seq, mark } = position;
     const event = model.committed.get(`${roomId} ${seq} ${mark}`);
-    if (!event) return this.#fail(`it received event ${seq} of room ${roomId}, which was never committed`);
+    if (!event) return void this.#fail(`it received event ${seq} of room ${roomId}, which was never committed`);
     if (type !== event.type)
-      return this.#fail(`it received event ${seq} of room ${roomId} as ${type} instead of ${event.type}`);
+      this.#fail(`it received event ${seq} of room ${roomId} as ${type} instead of ${event.type}`);
     this.#run.note(`${this.#name} receives ${type} ${seq} of ${roomId}`);
     if (before) {
       // docs/resume.md: of a room that the user has lost and that is private, events may be left out before the MemberLeft.
-      const isOwnEnd = type === 'MemberLeft' && event.subjectId === this.#userId;
       const isPrivate = event.audience !== undefined || model.rooms.get(roomId)?.isPrivate;
-      if (this.#follows.kind === 'inbox' && isOwnEnd && isPrivate && seq > before.seq) return;
-      if (seq !== before.seq + 1 || event.previousMark !== before.mark)
-        this.#fail(
-          `after event ${before.seq} of room ${roomId} it received ${seq}${seq === before.seq + 1 ? ' of another history' : ''}`,
-        );
+      const mayLeaveOut = this.#follows.kind === 'inbox' && this.#isOwnEnd(event) && isPrivate && seq > before.seq;
+      const isNext = seq === before.seq + 1 && event.previousMark === before.mark;
+      const history = seq === before.seq + 1 ? ' of another history' : '';
+      if (!isNext && !mayLeaveOut)
+        this.#fail(`after event ${before.seq} of room ${roomId} it received ${seq}${history}`);
     } else if (this.#follows.kind === 'inbox' && !model.isGone(position)) {
       // An event of a lost history is followed by CURSOR_EXPIRED.
       this.#checkEntering({ roomId, seq: seq - 1, mark: event.previousMark }, event);
     }
+    return event;
   }
 
   /** A room enters an inbox with the MemberJoined of its user, or with the oldest event of the log. */
   #checkEntering({ roomId, seq }: RoomPosition, next: Committed | undefined): void {
     const { model } = this.#run;
     const isJoin = next?.type === 'MemberJoined' && next.subjectId === this.#userId;
-    if (!isJoin && !model.isTrimmed(roomId, seq - 1) && !this.#isAfterRewind)
+    if (!isJoin && !model.isTrimmed(roomId, seq - 1) && !this.#isRewoundSince)
       this.#fail(`room ${roomId} enters its inbox with ${next?.type} ${seq + 1}, not with the user's MemberJoined`);
+    const end = this.#ends.get(roomId);
+    if (end && seq < end.seq && !model.isGone(end) && !model.restored.has(roomId))
+      this.#fail(`room ${roomId} ended in its inbox with event ${end.seq}, and enters it with ${seq + 1}`);
   }
 
-  /** Whether nodes and clients may still have events of a lost history. */
-  get #isAfterRewind(): boolean {
-    const { model, scheduler } = this.#run;
-    return scheduler.now - model.rewoundAt < excuseMs;
+  #checkEnd(code: string, live: LiveExtension | undefined): void {
+    this.#run.note(`${this.#name} is ended with ${code} ${JSON.stringify(live ?? '')}`);
+    const reason = this.#findReason(code, live?.room);
+    if (reason !== undefined) return this.#fail(`it was ended with ${code}, although ${reason}`);
+    if (code !== 'CURSOR_EXPIRED' && code !== 'SLOW_CONSUMER') return;
+    const cursors = live?.cursors ?? live?.cursor;
+    if (cursors === undefined) return this.#fail(`${code} has no cursor`);
+    this.#checkComplete(toPositions(cursors), `it was ended with ${code}`);
   }
 
-  receiveError(code: string, live: { cursor?: string; cursors?: Record<string, string> } | undefined): void {
+  /** Why a stream may not be ended with a code; undefined if it may. */
+  #findReason(code: string, room: string | undefined): string | undefined {
     const { model } = this.#run;
     const follows = this.#follows;
-    this.#run.note(`${this.#name} is ended with ${code} ${JSON.stringify(live ?? '')}`);
-    const roomId = follows.kind === 'inbox' ? undefined : follows.roomId;
-    const foreign = this.#foreign;
-    this.#foreign = undefined;
-    if (foreign && code === 'CURSOR_INVALID') return;
+    const positions = [...(this.positions?.values() ?? [])].filter(({ roomId }) => roomId === (room ?? roomId));
+    const isOpen = this.#openedAt !== undefined;
+    if (code === 'CURSOR_INVALID' && this.#foreign) return undefined;
+    const isExcused = this.#isRewoundSince || this.#mayBeLate;
     switch (code) {
-      case 'CURSOR_EXPIRED':
-      case 'SLOW_CONSUMER': {
-        this.notices += 1;
-        if (!this.#mayBeExpired()) this.#fail(`it was ended with ${code}, although the log has its position`);
-        const cursors = live?.cursors ? Object.values(live.cursors) : [live?.cursor ?? ''];
-        if (cursors[0] === '') return this.#fail(`${code} has no cursor`);
-        this.positions = new Map(cursors.map(toPosition).map((position) => [position.roomId, position]));
-        return;
+      case 'CURSOR_EXPIRED': {
+        const isExpired = positions.some((each) => model.isTrimmed(each.roomId, each.seq) || model.isGone(each));
+        return (!isOpen && isExpired) || this.#isRewoundSince ? undefined : 'the log has its position';
       }
-      case 'CURSOR_INVALID':
-        // A rewind may lose a membership, so that the room of a cursor is not one of the user's.
-        if (follows.kind !== 'inbox' || model.rewinds === 0) this.#fail('its cursors were refused as invalid');
-        this.notices += 1;
-        this.positions = undefined;
-        return;
-      case 'UNAUTHENTICATED':
-        if (!model.revoked.has(this.#userId) && model.rewinds === 0)
-          this.#fail('its session was ended without a reason');
-        return;
-      case 'ROOM_DELETED':
-        this.positions = undefined;
-        if (roomId === undefined || !model.ended.has(roomId)) this.#fail('its room was reported as deleted');
-        return;
+      case 'SLOW_CONSUMER': {
+        if (!isOpen) return 'it was not open';
+        const isBehind = positions.some(
+          ({ roomId, seq }) => model.isTrimmed(roomId, seq) || !model.maySee(this.#userId, roomId),
+        );
+        // The client may not have been told yet that it has the room.
+        const isNew = room !== undefined && !this.positions?.has(room) && model.isJoinTrimmed(this.#userId, room);
+        return isBehind || isNew || this.#isRewoundSince ? undefined : 'the log has its position';
+      }
+      case 'CURSOR_INVALID': {
+        // A rewind may lose a membership, so that the room of a cursor was never one of the user's.
+        const isLost = model.rewinds > 0 && positions.some(({ roomId }) => !model.isMember(this.#userId, roomId));
+        return follows.kind === 'inbox' && (isLost || isExcused) ? undefined : 'they are valid';
+      }
+      case 'UNAUTHENTICATED': {
+        const isEnded = (model.revoked.get(this.#userId) ?? -1) >= this.#connectedAt || model.deleted.has(this.#userId);
+        return isEnded || this.#isRewoundSince ? undefined : 'its session is valid';
+      }
+      case 'ROOM_DELETED': {
+        if (follows.kind === 'inbox') return 'it is an inbox';
+        return model.ended.has(follows.roomId) || model.restored.has(follows.roomId) ? undefined : 'its room exists';
+      }
       case 'NOT_FOUND':
-      case 'MEMBERSHIP_REVOKED':
-        this.positions = undefined;
-        if (roomId === undefined) this.#fail(`it was ended with ${code}`);
-        else if (!model.wasHidden(this.#userId, roomId, excuseMs) && !this.#run.mayBeLate)
-          this.#fail(`it was refused with ${code}, although the user may see the room`);
-        return;
+      case 'MEMBERSHIP_REVOKED': {
+        if (follows.kind === 'inbox') return 'it is an inbox';
+        const mayBeHidden =
+          model.wasHidden(this.#userId, follows.roomId, noticeMs) || model.restored.has(follows.roomId);
+        return mayBeHidden || isExcused ? undefined : 'the user may see the room';
+      }
       default:
-        this.#fail(`it was ended with ${code}`);
+        return 'there is no reason for it';
     }
   }
 
-  /** Whether the events after one of its positions may no longer be read: by anybody, or by its user. */
-  #mayBeExpired(): boolean {
-    const { model } = this.#run;
-    return (
-      this.#isAfterRewind ||
-      [...(this.positions?.values() ?? [])].some(
-        ({ roomId, seq }) => model.isTrimmed(roomId, seq) || !model.maySee(this.#userId, roomId),
-      )
-    );
+  #receiveEnd(code: string, live: LiveExtension | undefined): void {
+    if (this.#foreign && code === 'CURSOR_INVALID') {
+      this.#foreign = undefined;
+      return;
+    }
+    this.#foreign = undefined;
+    const cursors = live?.cursors ?? live?.cursor;
+    if (code === 'UNAUTHENTICATED') return;
+    if (code === 'CURSOR_EXPIRED' || code === 'SLOW_CONSUMER' || code === 'CURSOR_INVALID') this.notices += 1;
+    this.positions = cursors === undefined ? undefined : toPositions(cursors);
   }
 
   #fail(message: string): void {
@@ -252,8 +382,14 @@ export class StreamCheck {
   }
 }
 
+function toPositions(cursors: NonNullable<Stream['cursor']>): Map<string, RoomPosition> {
+  const texts = typeof cursors === 'string' ? [cursors] : Object.values(cursors);
+  return new Map(texts.map(toPosition).map((position) => [position.roomId, position]));
+}
+
+/** @throws an Error for a text that is no cursor. */
 function toPosition(cursor: string): RoomPosition {
   const position = decodeCursor(cursor);
-  if (!position) throw new ClientError('CURSOR_INVALID', `The server sent ${cursor}, which is not a cursor.`);
+  if (!position) throw new Error(`The server sent ${cursor}, which is not a cursor.`);
   return position;
 }

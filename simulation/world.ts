@@ -2,15 +2,16 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import type { GraphQLSchema } from 'graphql';
+import { commonTopic, nodesTopic } from '../src/live/bus/bus.ts';
 import { BusServer } from './bus-server.ts';
 import { Client } from './client.ts';
+import { Disk } from './disk.ts';
 import { type Fault, Faults } from './faults.ts';
 import { Model } from './model.ts';
 import { Node, type NodeParts } from './node.ts';
 import type { RunContext } from './run-context.ts';
-import { Scheduler } from './scheduler.ts';
+import { Scheduler, world } from './scheduler.ts';
 import type { Subscribed } from './stream-check.ts';
 import { Writer } from './writer.ts';
 
@@ -50,6 +51,28 @@ export interface Outcome {
 }
 
 const maxNotes = 3_000;
+/** How long an event may take if the message about it was lost: the nodes compare the heads of rooms every 1.5 s. */
+const maxArrivalMs = 5_000;
+const safeArrivalMs = 1_000;
+const checkEveryMs = 500;
+/** The faults after which messages about changes are lost or late. */
+const faultsOfMessages = [
+  'busLoses',
+  'busDelays',
+  'busDown',
+  'commitUnknown',
+  'flushStalls',
+  'nodeKilled',
+  'powerLost',
+  'rewind',
+] as const satisfies Fault[];
+
+/** A connection that does not copy the write-ahead log into the database. */
+function openAdmin(path: string): DatabaseSync {
+  const admin = new DatabaseSync(path);
+  admin.exec('pragma wal_autocheckpoint = 0');
+  return admin;
+}
 
 /** One run: nodes, a bus, a database, writers and clients on virtual time, and the model that they are compared with. */
 export class World implements RunContext {
@@ -58,35 +81,41 @@ export class World implements RunContext {
   readonly model: Model;
   readonly users: readonly string[];
   readonly refused = new Set<string>();
+  readonly acknowledged = new Map<string, { userId: string; roomId: string }>();
+  /** So few that clients are often behind the log of a room. */
+  readonly keptEvents: number;
   areFaultsOver = false;
   delivered = 0;
   readonly #options: RunOptions;
   readonly #shared: Shared;
   readonly #server: BusServer;
   readonly #folder = mkdtempSync(join(tmpdir(), 'postroom-simulation-'));
-  readonly #path = join(this.#folder, 'postroom.db');
-  readonly #admin: DatabaseSync;
+  readonly #disk = new Disk(join(this.#folder, 'postroom.db'));
+  #admin: DatabaseSync;
   /** By name. */
   readonly #nodes = new Map<string, Node | 'starting' | 'down'>();
   readonly #clients: Client[] = [];
   readonly #notes: string[] = [];
   #defect: string | undefined;
-  #backups = 0;
+  #copies = 0;
 
   constructor(options: RunOptions, shared: Shared) {
     this.#options = options;
     this.#shared = shared;
     this.users = shared.users;
-    copyFileSync(shared.template, this.#path);
+    copyFileSync(shared.template, this.#disk.path);
     this.scheduler = new Scheduler(options.seed);
     this.faults = new Faults(this.scheduler, options.seed, options.only);
     this.#server = new BusServer(this.scheduler, this.faults);
-    this.#admin = new DatabaseSync(this.#path);
-    this.model = new Model(
-      this.#path,
-      () => this.scheduler.now,
-      (text) => this.note(text),
-    );
+    this.keptEvents = this.scheduler.random.pick([12, 40, 150]);
+    this.#admin = openAdmin(this.#disk.path);
+    this.model = new Model({
+      path: this.#disk.path,
+      keptEvents: this.keptEvents,
+      now: () => this.scheduler.now,
+      note: (text) => this.note(text),
+      onDefect: (message) => this.fail(message),
+    });
   }
 
   /** Runs it once. */
@@ -97,6 +126,8 @@ export class World implements RunContext {
     process.on('unhandledRejection', onRejection);
     try {
       await this.#run().catch((error) => this.fail(String(error)));
+      // The turn of the event loop belongs to the process: the next run must not begin within one.
+      await this.scheduler.runUntil(this.scheduler.now, () => false).catch(() => {});
       return {
         defect: this.#defect,
         steps: this.scheduler.steps,
@@ -119,8 +150,13 @@ export class World implements RunContext {
     return running.length === 0 ? undefined : this.scheduler.random.pick(running);
   }
 
-  get mayBeLate(): boolean {
-    return this.scheduler.now < this.faults.readsDisturbedUntil;
+  get arrivalMs(): number {
+    const isSafe = faultsOfMessages.every((fault) => this.faults.counts[fault] === 0);
+    return isSafe ? safeArrivalMs : maxArrivalMs;
+  }
+
+  mayBeLate(node: string): boolean {
+    return this.faults.disturbedFor(node) > 0;
   }
 
   note(text: string): void {
@@ -144,11 +180,12 @@ export class World implements RunContext {
     faults.isActive = true;
     this.#startFaults();
     for (const userId of this.users) new Writer(this, userId).start();
+    this.#checkProgress();
     await scheduler.runUntil(setupMs + activeMs, () => isOver() || scheduler.steps >= this.#options.maxSteps);
     this.areFaultsOver = true;
     faults.isActive = false;
     this.#heal();
-    const healed = scheduler.now + healMs + Math.max(0, faults.readsDisturbedUntil - scheduler.now);
+    const healed = scheduler.now + healMs + faults.disturbedFor();
     await scheduler.runUntil(healed, isOver);
     if (isOver()) return;
     this.#checkClients();
@@ -167,7 +204,8 @@ export class World implements RunContext {
     const { scheduler, faults } = this;
     return {
       name,
-      url: `${pathToFileURL(this.#path)}?mode=rw`,
+      disk: this.#disk,
+      keptEvents: this.keptEvents,
       schema: this.#shared.schema,
       scheduler,
       faults,
@@ -206,7 +244,7 @@ export class World implements RunContext {
           else await new Writer(this, user).change(node, 'joinRoom', { room });
         }
       }
-      scheduler.after(1, () => this.#addClients(), 'world');
+      scheduler.after(1, () => this.#addClients(), world);
     };
     scheduler.after(1, () => void create().catch((error) => this.fail(String(error))), node.name);
   }
@@ -227,60 +265,56 @@ export class World implements RunContext {
       const client = new Client(this, `client ${index + 1}`, random.pick(this.users), follows);
       this.#clients.push(client);
       client.connectSoon();
-      this.#repeat('clientCuts', () => {
+      const reconnect = (prepare = () => {}) => {
         client.cut();
+        prepare();
         client.connectSoon();
-      });
-      this.#repeat('clientLeaves', () => {
+      };
+      const { name, check } = client;
+      this.#repeat('clientCuts', name, reconnect);
+      this.#repeat('clientOldCursor', name, () => reconnect(() => check.goBack()));
+      this.#repeat('clientPartialCursors', name, () => reconnect(() => check.forgetSome()));
+      this.#repeat('clientForeignCursor', name, () => reconnect(() => check.takeForeignCursor()));
+      this.#repeat('clientLeaves', name, () => {
         client.awayUntil = this.scheduler.now + random.between(1_000, 20_000);
-        client.cut();
-        client.connectSoon();
+        reconnect();
       });
-      this.#repeat('clientOldCursor', () => {
-        client.cut();
-        client.check.goBack();
-        client.connectSoon();
-      });
-      this.#repeat('clientForeignCursor', () => {
-        client.cut();
-        client.check.takeForeignCursor();
-        client.connectSoon();
-      });
-      this.#repeat('clientPauses', () => {
-        client.pausedUntil = this.scheduler.now + random.between(500, 10_000);
+      this.#repeat('clientPauses', name, () => {
+        client.pausedUntil = Math.max(client.pausedUntil, this.scheduler.now + random.between(500, 10_000));
       });
     }
   }
 
-  #repeat(fault: Fault, happen: () => void): void {
+  #repeat(fault: Fault, who: string, happen: () => void): void {
     const next = this.faults.next(fault);
     if (next === undefined) return;
     const run = () => {
       if (!this.faults.begin(fault)) return;
-      this.note(`fault: ${fault}`);
+      this.note(`fault: ${fault} of ${who}`);
       happen();
-      this.#repeat(fault, happen);
+      this.#repeat(fault, who, happen);
     };
-    this.scheduler.after(setupMs + next - Math.min(setupMs, this.scheduler.now), run, 'world');
+    this.scheduler.after(setupMs + next - Math.min(setupMs, this.scheduler.now), run, world);
   }
 
   #startFaults(): void {
     const { scheduler } = this;
     const { random } = scheduler;
-    this.#repeat('busDown', () => {
+    this.#repeat('busDown', world, () => {
       this.#server.stop();
-      scheduler.after(random.between(500, 8_000), () => this.#server.start(), 'world');
+      scheduler.after(random.between(500, 8_000), () => this.#server.start(), world);
     });
-    this.#repeat('nodeKilled', () => this.#kill(random.pick([...this.#nodes.keys()])));
-    this.#repeat('rewind', () => this.#rewindLater());
-    this.#repeat('trim', () => {
+    this.#repeat('nodeKilled', world, () => this.#kill(random.pick([...this.#nodes.keys()])));
+    this.#repeat('powerLost', world, () => this.#losePower());
+    this.#repeat('rewind', world, () => this.#rewindLater());
+    this.#repeat('trim', world, () => {
       const node = this.pickNode();
       if (node) scheduler.after(1, () => node.trimming.start(), node.name);
     });
-    this.#repeat('clockJumps', () => {
+    this.#repeat('clockJumps', world, () => {
       scheduler.clockOffsets.set(random.pick([...this.#nodes.keys()]), random.between(-2_000, 2_000));
     });
-    this.#repeat('sessionsEnd', () => {
+    this.#repeat('sessionsEnd', world, () => {
       const node = this.pickNode();
       const userId = random.pick(this.users);
       if (node) scheduler.after(1, () => void node.endSessions(userId).catch(() => {}), node.name);
@@ -298,15 +332,32 @@ export class World implements RunContext {
       node.kill();
       for (const client of this.#clients) client.lose(node);
     }
-    this.scheduler.after(this.scheduler.random.between(100, 5_000), () => this.#start(name), 'world');
+    this.scheduler.after(this.scheduler.random.between(100, 5_000), () => this.#start(name), world);
   }
 
   /** Keeps a copy of the database, and puts it back some time later, under the running nodes. */
   #rewindLater(): void {
-    this.#backups += 1;
-    const backup = join(this.#folder, `backup-${this.#backups}.db`);
+    const backup = this.#nextCopy();
     this.#admin.exec(`vacuum into '${backup}'`);
-    this.scheduler.after(this.scheduler.random.between(200, 5_000), () => this.#rewind(backup), 'world');
+    this.scheduler.after(this.scheduler.random.between(200, 5_000), () => this.#rewind(backup), world);
+  }
+
+  #nextCopy(): string {
+    this.#copies += 1;
+    return join(this.#folder, `copy-${this.#copies}.db`);
+  }
+
+  #losePower(): void {
+    for (const name of this.#nodes.keys()) this.#kill(name);
+    this.#disk.losePower(this.#nextCopy());
+    this.#admin.close();
+    this.#admin = openAdmin(this.#disk.path);
+    this.model.rewind(this.#disk.path);
+    const { model } = this;
+    for (const [id, { userId, roomId }] of this.acknowledged) {
+      const isDeleted = model.deletedPosts.has(id) || model.deleted.has(userId) || !model.rooms.has(roomId);
+      if (!isDeleted && !model.hasPost(id)) this.fail(`post ${id} was acknowledged, and is lost with the power`);
+    }
   }
 
   #rewind(backup: string): void {
@@ -323,11 +374,14 @@ export class World implements RunContext {
         admin.exec(`delete from main."${name}"; insert into main."${name}" select * from backup."${name}"`);
       }
       admin.exec('commit');
+      this.#disk.flush()();
+      this.acknowledged.clear();
       this.model.rewind();
       this.note('the database was rewound');
     } catch {
       // A node writes at this moment.
       if (admin.isTransaction) admin.exec('rollback');
+      this.scheduler.after(1, () => this.#rewind(backup), world);
     } finally {
       admin.exec('detach backup');
     }
@@ -338,10 +392,35 @@ export class World implements RunContext {
     this.#server.start();
     this.scheduler.clockOffsets.clear();
     for (const client of this.#clients) {
-      client.pausedUntil = 0;
       client.awayUntil = 0;
       client.connectSoon();
     }
+  }
+
+  /** From time to time: what happened some seconds ago has arrived. */
+  #checkProgress(): void {
+    for (const client of this.#clients) {
+      if (!client.isLiveFor(this.arrivalMs)) continue;
+      client.check.checkArrivals();
+      const { busLoses, busDown, nodeKilled, powerLost } = this.faults.counts;
+      if (busLoses + busDown + nodeKilled + powerLost === 0) this.#checkPresent(client);
+    }
+    this.scheduler.after(checkEveryMs, () => this.#checkProgress(), world);
+  }
+
+  /** Everybody who has been connected for some time is shown as present. */
+  #checkPresent({ name, check, follows, isDisturbed }: Client): void {
+    if (follows.kind !== 'presence' || isDisturbed) return;
+    const missing = this.#viewersOf(follows.roomId).find(
+      (other) => other.isLiveFor(maxArrivalMs) && !other.isDisturbed && !check.present?.includes(other.userId),
+    );
+    if (missing) this.fail(`${name} does not show ${missing.userId} as present in room ${follows.roomId}`);
+  }
+
+  #viewersOf(roomId: string): Client[] {
+    return this.#clients.filter(
+      ({ isLive, follows }) => isLive && follows.kind === 'presence' && follows.roomId === roomId,
+    );
   }
 
   /** Every client has received all that it may see. */
@@ -354,7 +433,7 @@ export class World implements RunContext {
         if (!client.isLive) this.fail(`${who}: it is not connected`);
         const rooms = this.model.roomsOf(userId);
         // docs/resume.md: a room whose deletion was lost enters an open inbox when its client connects again.
-        for (const roomId of rooms) if (!this.model.ended.has(roomId)) this.#checkPosition(who, client, roomId);
+        for (const roomId of rooms) if (!this.model.restored.has(roomId)) this.#checkPosition(who, client, roomId);
         const left = [...(client.check.positions?.keys() ?? [])].find((roomId) => !rooms.includes(roomId));
         if (left !== undefined) this.fail(`${who}: it was not told that room ${left} is no longer one of its rooms`);
       } else if (this.model.maySee(userId, follows.roomId)) {
@@ -375,9 +454,7 @@ export class World implements RunContext {
   /** All nodes show the same people. */
   #checkPresence({ name, isLive, check, follows }: Client): void {
     if (follows.kind !== 'presence' || !isLive) return;
-    const others = this.#clients.filter((other) => other.isLive && other.follows.kind === 'presence');
-    const here = others.filter((other) => 'roomId' in other.follows && other.follows.roomId === follows.roomId);
-    const expected = [...new Set(here.map(({ userId }) => userId))].sort().join();
+    const expected = [...new Set(this.#viewersOf(follows.roomId).map(({ userId }) => userId))].sort().join();
     const shown = check.present?.join();
     if (shown !== expected)
       this.fail(`${name} shows ${shown} as present in room ${follows.roomId}, and ${expected} are`);
@@ -385,7 +462,9 @@ export class World implements RunContext {
 
   async #checkUnread(): Promise<void> {
     for (const title of this.refused)
-      if (this.model.titles.has(title)) return this.fail(`"${title}" was refused and is stored`);
+      if (this.model.posts.has(title)) return this.fail(`"${title}" was refused and is stored`);
+    const contradiction = this.model.findContradiction();
+    if (contradiction !== undefined) return this.fail(contradiction);
     const node = this.pickNode();
     if (!node) return this.fail('no node runs in the end');
     const check = async () => {
@@ -417,6 +496,8 @@ export class World implements RunContext {
       if (left.length > 0)
         this.fail(`${node.name} keeps ${left.map(([what, size]) => `${size} ${what}`).join(', ')} without clients`);
     }
+    for (const topic of this.#server.topics())
+      if (topic !== nodesTopic && topic !== commonTopic) this.fail(`a node follows ${topic} without clients`);
     for (const node of running) this.scheduler.after(1, () => void node.close(), node.name);
     await this.scheduler.runUntil(this.scheduler.now + closeMs, isOver);
     for (const name of this.#nodes.keys()) {

@@ -62,6 +62,9 @@ export class Writer {
   }
 
   async #run(node: Node, change: Change, input: Record<string, unknown>): Promise<void> {
+    const { scheduler, model } = this.#context;
+    const askedAt = scheduler.now;
+    const latest = model.latestPost(String(input['room']));
     this.#context.note(`${this.#userId} asks ${node.name}: ${change} ${JSON.stringify(input)}`);
     const answer = await this.change(node, change, input).catch(() => undefined);
     if (!answer) return;
@@ -69,13 +72,56 @@ export class Writer {
     this.#context.note(`${this.#userId} is answered by ${node.name}: ${change} ${code ?? 'OK'}`);
     if (code === 'INTERNAL_SERVER_ERROR')
       this.#context.fail(`${change} of ${this.#userId} failed: ${JSON.stringify(answer.body)}`);
-    if (change === 'createPost') this.#checkPost(code, input, answer.body.data);
+    if (change === 'createPost') this.#checkPost(code, input, answer.body.data, askedAt);
+    else if (code === undefined && model.rewoundAt < askedAt) {
+      const isRead = change !== 'markRead' || this.#hasRead(String(input['room']), latest, scheduler.now - askedAt);
+      if (!isRead || !this.#isDone(change, input, answer.body.data, scheduler.now - askedAt))
+        this.#context.fail(`${change} ${JSON.stringify(input)} of ${this.#userId} was acknowledged, and is not done`);
+    }
   }
 
-  #checkPost(code: unknown, { title }: Record<string, unknown>, data: unknown): void {
-    const isStored = this.#context.model.titles.has(String(title));
+  /** Whether the user has read a room up to a time, or is no longer the member of that time. */
+  #hasRead(roomId: string, at: number, sinceMs: number): boolean {
+    const { model } = this.#context;
+    return model.readUpTo(this.#userId, roomId) >= at || model.sinceMoved(this.#userId, roomId) <= sinceMs;
+  }
+
+  /** Whether a change that was acknowledged is visible in the model. `sinceMs`: it was asked for that long ago. */
+  #isDone(change: Change, { room, user, id }: Record<string, unknown>, data: unknown, sinceMs: number): boolean {
+    const { model } = this.#context;
+    const userId = user === undefined ? this.#userId : String(user);
+    const roomId = String(room);
+    const hasMoved = model.ended.has(roomId) || model.sinceMoved(userId, roomId) <= sinceMs;
+    switch (change) {
+      case 'createRoom': {
+        const { room: created } = (data as { createRoom: { room: { id: string } } }).createRoom;
+        return model.rooms.has(created.id) || model.ended.has(created.id);
+      }
+      case 'deleteRoom':
+        return model.ended.has(String(id));
+      case 'deleteUser':
+        return model.deleted.has(userId);
+      case 'deletePost':
+        return model.deletedPosts.has(String(id));
+      case 'joinRoom':
+      case 'addRoomMember':
+        return model.isMember(userId, roomId) || hasMoved;
+      case 'leaveRoom':
+      case 'removeRoomMember':
+        return !model.isMember(userId, roomId) || hasMoved;
+      default:
+        return true;
+    }
+  }
+
+  #checkPost(code: unknown, { title, room }: Record<string, unknown>, data: unknown, askedAt: number): void {
+    const isStored = this.#context.model.posts.has(String(title));
     if (code === undefined) {
-      this.#posts.push((data as { createPost: { post: { id: string } } }).createPost.post.id);
+      const { id } = (data as { createPost: { post: { id: string } } }).createPost.post;
+      this.#posts.push(id);
+      // A post that was committed before a rewind is lost.
+      if (this.#context.model.rewoundAt < askedAt)
+        this.#context.acknowledged.set(id, { userId: this.#userId, roomId: String(room) });
       if (!isStored) this.#context.fail(`"${title}" was acknowledged and is not stored`);
     } else if (code !== 'OUTCOME_UNKNOWN') {
       if (isStored) this.#context.fail(`"${title}" was refused with ${code} and is stored`);
