@@ -56,9 +56,13 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
     const reads = (async () => {
       await travel();
       if (faults.happens('readFails')) throw new DatabaseUnavailable('simulated: the read failed');
-      if (faults.happens('readStalls')) await scheduler.delay(random.between(500, 15_000));
+      const stallMs = faults.happens('readStalls') ? random.between(500, 15_000) : 0;
+      // Its answer may be old when it arrives.
+      const isAnswerLate = stallMs > 0 && random.chance(0.5);
+      if (stallMs > 0 && !isAnswerLate) await scheduler.delay(stallMs);
       if (isClosed) throw new DatabaseUnavailable('simulated: the database was closed');
       const result = work();
+      if (isAnswerLate) await scheduler.delay(stallMs);
       await travel();
       return result;
     })();

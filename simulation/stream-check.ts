@@ -328,8 +328,13 @@ export class StreamCheck {
     const isExcused = this.#isRewoundSince || this.#mayBeLate;
     switch (code) {
       case 'CURSOR_EXPIRED': {
-        const isExpired = positions.some((each) => model.isTrimmed(each.roomId, each.seq) || model.isGone(each));
-        return (!isOpen && isExpired) || this.#isRewoundSince ? undefined : 'the log has its position';
+        const isGone = positions.some((each) => model.isGone(each));
+        const isExpired = isGone || positions.some(({ roomId, seq }) => model.isTrimmed(roomId, seq));
+        // A node that had no client in the room may notice a rewind when it has one.
+        const mayNotice = model.rewinds > 0 && this.#now - (this.#openedAt ?? 0) < noticeMs;
+        return (isOpen ? isGone || mayNotice : isExpired) || this.#isRewoundSince
+          ? undefined
+          : 'the log has its position';
       }
       case 'SLOW_CONSUMER': {
         if (!isOpen) return 'it was not open';
