@@ -338,6 +338,7 @@ export class StreamCheck {
       }
       case 'SLOW_CONSUMER': {
         if (!isOpen) return 'it was not open';
+        if (room !== undefined && model.ended.has(room) && !model.restored.has(room)) return 'its room was deleted';
         const isBehind = positions.some(
           ({ roomId, seq }) => model.isTrimmed(roomId, seq) || !model.maySee(this.#userId, roomId),
         );

@@ -411,9 +411,12 @@ export class World implements RunContext {
   /** Everybody who has been connected for some time is shown as present. */
   #checkPresent({ name, check, follows, isDisturbed }: Client): void {
     if (follows.kind !== 'presence' || isDisturbed) return;
-    const missing = this.#viewersOf(follows.roomId).find(
-      (other) => other.isLiveFor(maxArrivalMs) && !other.isDisturbed && !check.present?.includes(other.userId),
-    );
+    const { roomId } = follows;
+    const missing = this.#viewersOf(roomId).find((other) => {
+      const { userId } = other;
+      const isViewer = !this.model.deleted.has(userId) && !this.model.wasHidden(userId, roomId, maxArrivalMs);
+      return isViewer && other.isLiveFor(maxArrivalMs) && !other.isDisturbed && !check.present?.includes(userId);
+    });
     if (missing) this.fail(`${name} does not show ${missing.userId} as present in room ${follows.roomId}`);
   }
 

@@ -5,7 +5,7 @@ import { findFaults } from '../../support/inbox/inbox-check.ts';
 import { Device } from '../../support/inbox/inbox-device.ts';
 import { Traffic } from '../../support/inbox/inbox-traffic.ts';
 import { createRandom } from '../../support/rooms/unreliable-bus.ts';
-import { launchProcessForTest, type Person, type Postroom } from '../../support/server/postroom.ts';
+import type { Person, Postroom } from '../../support/server/postroom.ts';
 
 const roomCount = 300;
 const eventCount = 10_000;
@@ -49,19 +49,8 @@ async function prove({ postroom, viewer, traffic, devices, interrupt }: Proof): 
   }
 }
 
-it(`an inbox of ${roomCount} rooms loses and repeats no event through ${cutCount} disconnections, joins, leaves and deletions (seed ${seed})`, {
-  timeout: 300_000,
-}, async () => {
-  const near = await launchProcessForTest();
-  const viewer = await near.signUp('Vera');
-  const postroom = () => near;
-  const traffic = await Traffic.open({ postroom, viewer, rooms: roomCount, random: createRandom(seed) });
-  const devices = [await openDevice(near.graphqlUrl, viewer), await openDevice(near.graphqlUrl, viewer)];
-  await prove({ postroom, viewer, traffic, devices });
-});
-
 it.skipIf(!canDeploy)(
-  `the same over two nodes, of which one is killed (seed ${seed})${skipNote}`,
+  `an inbox of ${roomCount} rooms on two nodes, of which one is killed, loses and repeats no event through ${cutCount} disconnections, joins, leaves and deletions (seed ${seed})${skipNote}`,
   {
     timeout: 300_000,
   },

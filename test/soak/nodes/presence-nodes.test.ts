@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Bus } from '../../../src/live/bus/bus.ts';
 import { createFaultProxy } from '../../support/clients/fault-proxy.ts';
 import { createPresenceHall, readPresence } from '../../support/rooms/present.ts';
 import { hasRedis, RedisServer } from '../../support/rooms/redis-server.ts';
-import { createRandom, createUnreliablePair } from '../../support/rooms/unreliable-bus.ts';
 import { launchForTest, launchProcessForTest, scratchFolder } from '../../support/server/postroom.ts';
 
 /* The presence in a room whose viewers are connected to two nodes, one of which fails. */
@@ -78,29 +76,3 @@ it.skipIf(!hasRedis)(
     for (const node of [near, far]) expect(await readPresence(node, room)).toMatchObject({ count: 4 });
   },
 );
-
-const seeds = [1, 2, 3];
-
-it.for(seeds)('after a bus has lost, repeated and reordered messages, both nodes agree: seed %i', {
-  timeout: 120_000,
-}, async (seed) => {
-  const isNetwork = (bus: Bus): Bus => ({ ...bus, kind: 'redis' });
-  const [one, other] = createUnreliablePair('unreliable', seed).map(isNetwork);
-  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
-  const near = await launchForTest(settings, one && { bus: one });
-  const far = await launchForTest(settings, other && { bus: other });
-  const names = namesOf(120);
-  const { room, open } = await createPresenceHall(near, names);
-  const random = createRandom(seed);
-  const followers = await Promise.all(
-    names.map(async (name) => ({ name, follower: await open(name, true, random() < 0.5 ? near : far) })),
-  );
-  const [leaving, staying] = [followers.slice(0, 100), followers.slice(100)];
-  for (const { follower } of leaving) {
-    follower.socket.complete('p');
-    if (random() < 0.3) await follower.socket.settle();
-  }
-  const expected = { count: 20, users: staying.map(({ name }) => name), typing: [] };
-  for (const { follower } of staying) expect(await follower.nextWith(...expected.users)).toEqual(expected);
-  for (const node of [near, far]) expect(await readPresence(node, room)).toEqual(expected);
-});
