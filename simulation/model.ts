@@ -105,8 +105,12 @@ export class Model {
     for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
     for (const row of rows) this.#rewindRoom(String(row['id']), row);
     for (const { id } of this.#all('select id from posts')) this.deletedPosts.delete(String(id));
-    for (const { id, sessionsFrom } of this.#all('select id, sessionsFrom from users'))
-      this.#generations.set(String(id), Number(sessionsFrom));
+    for (const { id, sessionsFrom, deletedAt } of this.#all('select id, sessionsFrom, deletedAt from users')) {
+      const [userId, generation] = [String(id), Number(sessionsFrom)];
+      const isUndone = generation < (this.#generations.get(userId) ?? 0) || this.deleted.has(userId);
+      if (isUndone && deletedAt === null) this.revoked.delete(userId);
+      this.#generations.set(userId, generation);
+    }
     this.update();
   }
 

@@ -53,8 +53,7 @@ export interface Outcome {
 const maxNotes = 3_000;
 /** How long an event may take if the message about it was lost: the nodes compare the heads of rooms every 1.5 s. */
 const maxArrivalMs = 5_000;
-const safeArrivalMs = 1_000;
-const checkEveryMs = 500;
+const safeArrivalMs = 400;
 /** The faults after which messages about changes are lost or late. */
 const faultsOfMessages = [
   'busLoses',
@@ -405,7 +404,7 @@ export class World implements RunContext {
       const { busLoses, busDown, nodeKilled, powerLost } = this.faults.counts;
       if (busLoses + busDown + nodeKilled + powerLost === 0) this.#checkPresent(client);
     }
-    this.scheduler.after(checkEveryMs, () => this.#checkProgress(), world);
+    this.scheduler.after(this.arrivalMs / 4, () => this.#checkProgress(), world);
   }
 
   /** Everybody who has been connected for some time is shown as present. */
