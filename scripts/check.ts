@@ -2,6 +2,7 @@ import { checkAdvisories, Skipped } from './check/advisories.ts';
 import { checkCopies } from './check/copies.ts';
 import { checkDescriptions } from './check/descriptions.ts';
 import { checkEvolution } from './check/evolution.ts';
+import { checkExportedNames } from './check/exported-names.ts';
 import { checkImports } from './check/imports.ts';
 import { checkLinks } from './check/links.ts';
 import { checkNames } from './check/names.ts';
@@ -19,6 +20,7 @@ const steps: Record<string, () => Promise<string[]>> = {
   'advisories about packages': () => checkAdvisories(),
   'generated code': checkGenerated,
   'import directions': () => checkImports(),
+  'exported names': () => checkExportedNames(),
   'schema descriptions': checkDescriptions,
   'rules for schemas': lintSchema,
   'changes since the last release': () => checkEvolution(),

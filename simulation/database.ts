@@ -3,7 +3,7 @@ import { type CompiledQuery, type QueryResult, sql } from 'kysely';
 import { CommitOutcomeUnknown, type Database, DatabaseUnavailable, type ReadContext } from '../src/data/database.ts';
 import type { StatementRunner } from '../src/data/sql/query-builder.ts';
 import { SqliteConnection } from '../src/data/sqlite/connection.ts';
-import { toDb } from '../src/data/sqlite/dialect.ts';
+import { toSqliteDb } from '../src/data/sqlite/dialect.ts';
 import { createSnapshots } from '../src/data/sqlite/snapshots.ts';
 import { SqliteWriter } from '../src/data/sqlite/writer.ts';
 import type { Disk } from './disk.ts';
@@ -100,11 +100,11 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
   };
   const health = { assertWritable: () => {}, assertInPlace: () => {}, noteFailure: () => {}, noteWrite: () => {} };
   const writer = new SqliteWriter({ connection: writing, health, log } as never);
-  const checks = toDb(runnerOf(reading));
+  const checks = toSqliteDb(runnerOf(reading));
   const database: Database = {
     db: checks,
     checks,
-    readsFor: (context) => toDb(runnerOf(reading, context)),
+    readsFor: (context) => toSqliteDb(runnerOf(reading, context)),
     async transaction(work, options) {
       await travel();
       const result = await writer.transaction(work, options);

@@ -4,7 +4,7 @@ import { findImportedRooms } from '../data/rooms.ts';
 import { lockName } from '../data/settings.ts';
 import { insertRows } from '../data/sql/list-statements.ts';
 import { findImportedUsers } from '../data/users.ts';
-import { type Entry, type Names, type Refusal, type ResolvedPost, resolveEntries } from './resolve.ts';
+import { type Entry, type Names, type RefusedLine, type ResolvedPost, resolveEntries } from './resolve.ts';
 
 export interface Counts {
   rooms: number;
@@ -19,7 +19,7 @@ export interface Outcome {
   existing: Counts;
   /** Added titles whose control characters were replaced by spaces. */
   correctedTitles: number;
-  refusals: Refusal[];
+  refusals: RefusedLine[];
 }
 
 /**

@@ -5,13 +5,13 @@ import { createUserRow } from '../data/users.ts';
 import { type ImportRecord, joinReasons, type PostRecord, type RoomRecord } from './records.ts';
 
 /** A line that is refused, and all reasons. */
-export interface Refusal {
+export interface RefusedLine {
   line: number;
   reason: string;
 }
 
 /** A line of the file: its record, or the reason why it is refused. */
-export type Entry = { line: number; record: ImportRecord } | Refusal;
+export type Entry = { line: number; record: ImportRecord } | RefusedLine;
 
 /** Rooms, and the ids of users, by name. */
 export interface Names {
@@ -30,7 +30,7 @@ export interface Resolved {
   users: UserRow[];
   posts: ResolvedPost[];
   existing: { rooms: number; users: number };
-  refusals: Refusal[];
+  refusals: RefusedLine[];
 }
 
 /**

@@ -8,7 +8,7 @@ import { Post, postMutations, postQueries } from './post.ts';
 import { presenceMutations, RoomPresence, roomPresence } from './presence.ts';
 import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
-import { postAdded, RoomEvent, roomEventResolvers, roomEvents } from './room-event.ts';
+import { postAdded, roomEventResolvers, roomEvents } from './room-event.ts';
 import { withIdempotency } from './rules/idempotency.ts';
 import { dateTime } from './scalars.ts';
 import { sessionMutations } from './session.ts';
@@ -50,6 +50,5 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: object
   Client,
   RoomFollowers,
   RoomPresence,
-  RoomEvent,
   ...roomEventResolvers,
 };

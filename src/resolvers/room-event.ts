@@ -1,4 +1,4 @@
-import { type StreamEvent as Event, headOf } from '../data/events.ts';
+import { headOf, type StreamEvent } from '../data/events.ts';
 import type { InboxEventType, RoomEventType } from '../data/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
 import { encodeCursor } from '../live/cursor.ts';
@@ -7,7 +7,6 @@ import type {
   MemberJoinedResolvers,
   PostCreatedResolvers,
   PostDeletedResolvers,
-  RoomEventResolvers,
   RoomUpdatedResolvers,
   SubscriptionPostAddedArgs,
   SubscriptionRoomEventsArgs,
@@ -15,10 +14,6 @@ import type {
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow } from './rules/visible-rows.ts';
 import type { RoomEventSource, Subscribe } from './subscription-source.ts';
-
-export const RoomEvent: RoomEventResolvers = {
-  __resolveType: ({ type }) => type,
-};
 
 /** The fields that all events have. */
 const eventFields: RoomUpdatedResolvers = {
@@ -42,8 +37,9 @@ const MemberJoined: MemberJoinedResolvers = {
   user: (event, _, context) => findLivingUser(context.loaders, event.subjectId),
 };
 
-/** The resolvers of each type of event. */
+/** The resolvers of the interface, and of each type of event. */
 export const roomEventResolvers = {
+  RoomEvent: { __resolveType: ({ type }: StreamEvent) => type },
   PostCreated,
   PostUpdated: PostCreated,
   PostDeleted,
@@ -53,7 +49,7 @@ export const roomEventResolvers = {
   OtherEvent: eventFields,
   RoomRead: eventFields,
   RoomDeleted: eventFields,
-} satisfies Record<RoomEventType | InboxEventType, unknown>;
+} satisfies Record<RoomEventType | InboxEventType | 'RoomEvent', unknown>;
 
 export const roomEvents: Subscribe<SubscriptionRoomEventsArgs> = (_, args, context) =>
   createSource(args, context, (event) => event);
@@ -74,11 +70,11 @@ async function createSource(
 type FoundPost = PostRow | undefined | Promise<PostRow | undefined>;
 
 /** Leaves out all other events, and, in a replay, posts that were deleted since. */
-function findAddedPost(event: Event, context: Context): FoundPost {
+function findAddedPost(event: StreamEvent, context: Context): FoundPost {
   return event.type === 'PostCreated' ? findEventPost(event, context) : undefined;
 }
 
 /** A live event holds the post as it was written. A replay loads the post as it is now. */
-function findEventPost(event: Event, { loaders }: Context): FoundPost {
+function findEventPost(event: StreamEvent, { loaders }: Context): FoundPost {
   return event.content?.post ?? loaders.post.load(event.subjectId);
 }

@@ -8,7 +8,7 @@ const quote = '"'.charCodeAt(0);
 const backslash = '\\'.charCodeAt(0);
 
 /** Parses the JSON of a client. @throws ClientError BAD_REQUEST. */
-export function parseJson(text: string): unknown {
+export function parseClientJson(text: string): unknown {
   // A shorter text is within the limits.
   if (text.length > 2 * maxDepth) assertWithinLimits(text);
   try {

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkAdvisories } from '../../scripts/check/advisories.ts';
 import { checkCopies } from '../../scripts/check/copies.ts';
 import { findUndescribed } from '../../scripts/check/descriptions.ts';
+import { checkExportedNames } from '../../scripts/check/exported-names.ts';
 import { checkImports, readImports, refuseImport } from '../../scripts/check/imports.ts';
 import { checkLinks } from '../../scripts/check/links.ts';
 import { checkNames } from '../../scripts/check/names.ts';
@@ -76,6 +77,19 @@ describe('a layer imports only itself and lower layers', () => {
       'src/live/feed.ts: the module of an import() must be a string literal',
     ]);
   });
+});
+
+test('a name that two files export is named with both files, but for the resolvers of a type and generated files', async () => {
+  const root = await writeFiles({
+    'src/data/posts.ts': 'export interface Page {}\nexport type { Room } from "./rooms.ts";\nconst local = 1;\n',
+    'src/data/rooms.ts': 'export class Room {}\nexport const local = 2;\n',
+    'src/transport/pages.ts': 'export function Page() {}\n',
+    'src/resolvers/room.ts': 'export const Room = {};\n',
+    'src/data/schema.generated.ts': 'export type Page = 1;\n',
+  });
+  expect(await checkExportedNames(root)).toEqual([
+    'Page is exported by src/data/posts.ts and src/transport/pages.ts: it must have one meaning',
+  ]);
 });
 
 describe('an advisory about a package', () => {

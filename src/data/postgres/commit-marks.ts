@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown } from '../database.ts';
 import type { PostgresConnection } from './connection.ts';
 import { isLost, PostgresUnavailable } from './errors.ts';
-import type { Session, StatementFailure } from './session.ts';
+import type { PostgresSession, StatementFailure } from './session.ts';
 
 /** The maximum time to find the outcome of a commit: longer than a server needs to end a transaction that is idle. */
 const timeoutMs = 15_000;
@@ -40,7 +40,7 @@ export class CommitMarks {
   }
 
   /** Stores a mark at the beginning of the transaction. Resolves when the server has answered. */
-  async set(session: Session): Promise<CommitMark> {
+  async set(session: PostgresSession): Promise<CommitMark> {
     const { connection } = session;
     const id = this.#ids.get(connection) ?? randomUUID();
     this.#ids.set(connection, id);

@@ -2,7 +2,7 @@ import type { CompiledQuery, QueryResult } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import { Batch, type BatchOptions, type Statement } from './batch.ts';
-import { PostgresUnavailable, translateConnectError, translateError } from './errors.ts';
+import { PostgresUnavailable, translateConnectError, translatePostgresError } from './errors.ts';
 import type { StatementNames } from './statement-names.ts';
 
 /** The server ends a statement after this time. */
@@ -17,7 +17,7 @@ const closeTimeoutMs = 2_000;
 const silenceMs = statementTimeoutMs + 2_000;
 const watchIntervalMs = 1_000;
 
-export interface ConnectionOptions {
+export interface PostgresConnectionOptions {
   /** The URL of the database. */
   url: string;
   names: StatementNames;
@@ -49,7 +49,7 @@ const greeting = `select current_setting('server_version_num')::int as "version"
  */
 export class PostgresConnection implements StatementRunner {
   readonly #client: Client;
-  readonly #options: ConnectionOptions;
+  readonly #options: PostgresConnectionOptions;
   readonly #watch: NodeJS.Timeout;
   readonly #batchOptions: BatchOptions;
   #isUsable = true;
@@ -60,7 +60,7 @@ export class PostgresConnection implements StatementRunner {
   pending = 0;
   facts: ServerFacts = { version: 0, encoding: '', isReadOnly: true };
 
-  private constructor(client: Client, options: ConnectionOptions) {
+  private constructor(client: Client, options: PostgresConnectionOptions) {
     this.#client = client;
     this.#options = options;
     this.#generation = options.names.generation;
@@ -80,7 +80,7 @@ export class PostgresConnection implements StatementRunner {
   }
 
   /** @throws PostgresUnavailable */
-  static async open(options: ConnectionOptions): Promise<PostgresConnection> {
+  static async open(options: PostgresConnectionOptions): Promise<PostgresConnection> {
     const connection = new PostgresConnection(new Client(toClientConfig(options)), options);
     try {
       await connection.#client.connect();
@@ -160,7 +160,7 @@ export class PostgresConnection implements StatementRunner {
   }
 
   #translate(error: unknown): unknown {
-    const translated = translateError(error);
+    const translated = translatePostgresError(error);
     const kind = translated instanceof PostgresUnavailable ? translated.kind : undefined;
     if (kind === 'lost' || kind === 'fault') this.#isUsable = false;
     if (kind === 'outdated' && this.isUsable) this.#options.names.generation += 1;
@@ -179,7 +179,7 @@ export class PostgresConnection implements StatementRunner {
   }
 }
 
-function toClientConfig({ url, isUnlimited = false }: ConnectionOptions): ClientConfig {
+function toClientConfig({ url, isUnlimited = false }: PostgresConnectionOptions): ClientConfig {
   const limits = {
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,

@@ -16,11 +16,11 @@ import type { ReadQuery } from '../sql/statement.ts';
 import { timeStatements } from '../timed-database.ts';
 import type { DatabaseTimings } from '../timings.ts';
 import { CommitMarks } from './commit-marks.ts';
-import { type ConnectionOptions, PostgresConnection, type ServerFacts } from './connection.ts';
-import { toDb } from './dialect.ts';
+import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
+import { toPostgresDb } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
-import { Session } from './session.ts';
+import { PostgresSession } from './session.ts';
 import { repeatLost, SharedConnections } from './shared-connections.ts';
 import { StatementNames } from './statement-names.ts';
 import { createSearchIndexes, migrateTables } from './tables.ts';
@@ -71,7 +71,7 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   };
   const connections = createConnections(connect);
   const transactions = new Transactions(connections.transactions, new CommitMarks(connect));
-  const checks = toDb(connections.checks);
+  const checks = toPostgresDb(connections.checks);
   const readsFor = createReads(connections, options.timings);
   isOpen = true;
   const recoveryChecks = startRecoveryChecks(reports, transactions);
@@ -119,7 +119,7 @@ function createReads(connections: Pick<Connections, 'reads' | 'longReads'>, timi
         repeatLost(() => connections.longReads.run((connection) => connection.executeQuery(query), context)),
     };
     const longReads = timeStatements(inTurn, timings.long_read);
-    return toDb({ executeQuery: (query: ReadQuery) => (query.isLong ? longReads : reads).executeQuery(query) });
+    return toPostgresDb({ executeQuery: (query: ReadQuery) => (query.isLong ? longReads : reads).executeQuery(query) });
   };
 }
 
@@ -152,7 +152,7 @@ async function isPrimary(checks: Db): Promise<boolean> {
  * Checks the server and migrates its tables, on a connection of their own. Returns the reason why an index for searches is
  * missing. @throws DatabaseUnusable
  */
-async function prepare(options: ConnectionOptions): Promise<string | undefined> {
+async function prepare(options: PostgresConnectionOptions): Promise<string | undefined> {
   const connection = await PostgresConnection.open({ ...options, isUnlimited: true });
   try {
     assertSupported(connection.facts);
@@ -182,7 +182,7 @@ function toVersion({ version }: ServerFacts): string {
 const readOnly = 'it can only be read (a standby server, or default_transaction_read_only)';
 
 /** Never reads from a standby, where rooms and events may be missing. @throws PostgresUnavailable */
-async function connectToPrimary(options: ConnectionOptions): Promise<PostgresConnection> {
+async function connectToPrimary(options: PostgresConnectionOptions): Promise<PostgresConnection> {
   const connection = await PostgresConnection.open(options);
   if (!connection.facts.isReadOnly) return connection;
   connection.destroy();
@@ -194,10 +194,10 @@ async function connectToPrimary(options: ConnectionOptions): Promise<PostgresCon
 function readSnapshot<T>(pool: ConnectionPool, work: Work<T>, context: ReadContext | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const read = async (connection: PostgresConnection) => {
-      const session = new Session(connection);
+      const session = new PostgresSession(connection);
       try {
         session.sendUnawaited('begin isolation level repeatable read read only');
-        const db = toDb(session);
+        const db = toPostgresDb(session);
         // The server takes the snapshot at the first read.
         await sql`select 1 from settings limit 1`.execute(db);
         // The result does not wait for the end.

@@ -45,6 +45,6 @@ function findsOneRow(where: OperationNode): boolean {
 
 const compiler = new QueryCompilerWithFairLocks();
 
-export function toDb(runner: StatementRunner): Transaction<Tables> {
+export function toPostgresDb(runner: StatementRunner): Transaction<Tables> {
   return createQueryBuilder(new DirectExecutor(compiler, adapter, runner));
 }

@@ -56,7 +56,7 @@ const poolerReason =
   'a connection pooler does not keep the prepared statements of its clients apart; PgBouncer needs pool_mode = session, or max_prepared_statements (version 1.21)';
 
 /** An error of PostgreSQL or of the connection to it in the terms of `Database`. Any other error stays as it is. */
-export function translateError(error: unknown): unknown {
+export function translatePostgresError(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   if (error instanceof DatabaseError) return translateServerError(error);
   return isConnectionError(error) ? new PostgresUnavailable('lost', messageOf(error), { cause: error }) : error;
@@ -64,7 +64,7 @@ export function translateError(error: unknown): unknown {
 
 /** A connection could not be opened, whatever the reason: a certificate that is not trusted, a missing password. */
 export function translateConnectError(error: unknown): DatabaseUnavailable {
-  const translated = translateError(error);
+  const translated = translatePostgresError(error);
   if (translated instanceof DatabaseUnavailable) return translated;
   return new PostgresUnavailable('fault', messageOf(error), { cause: error });
 }

@@ -1,13 +1,13 @@
 import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toDb } from './dialect.ts';
-import { Session, type StatementFailure } from './session.ts';
+import { toPostgresDb } from './dialect.ts';
+import { PostgresSession, type StatementFailure } from './session.ts';
 
 /**
  * The statements of one member of a group. After its work is done, those that it has not waited for are held until those
  * of the other members can follow them.
  */
-class MemberSession extends Session {
+class MemberSession extends PostgresSession {
   isWorkDone = false;
 
   protected override sendSoon(): void {
@@ -47,7 +47,7 @@ export class GroupMember<T = unknown> {
     this.#session = session;
     try {
       this.#options.cancellation?.throwIfCancelled();
-      this.#outcome = { result: await this.#work(toDb(session)) };
+      this.#outcome = { result: await this.#work(toPostgresDb(session)) };
     } catch (error) {
       this.#outcome = { error };
     }

@@ -22,7 +22,7 @@ export function untilNextTick(): Promise<void> {
  * The statements of one transaction. Those that are sent in one turn travel together, and the last ones together with the
  * commit: in a packet of its own the commit would hold the locks of their rows for longer.
  */
-export class Session implements StatementRunner {
+export class PostgresSession implements StatementRunner {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
   failure: StatementFailure | undefined;

@@ -4,9 +4,9 @@ import { DatabaseUnavailable } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toDb } from './dialect.ts';
+import { toPostgresDb } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
-import { Session } from './session.ts';
+import { PostgresSession } from './session.ts';
 
 const dialect: TableDialect = {
   text: sql`text collate "C"`,
@@ -35,7 +35,7 @@ const maxAttempts = 30;
 /** Brings the tables up to date. Only one program at a time does so. @throws DatabaseUnusable, PostgresUnavailable */
 export async function migrateTables(connection: PostgresConnection, attempts = maxAttempts): Promise<void> {
   try {
-    await runAlone(connection, (session) => migrate(toDb(session), dialect));
+    await runAlone(connection, (session) => migrate(toPostgresDb(session), dialect));
   } catch (error) {
     const isLocked = error instanceof PostgresUnavailable && (error.kind === 'busy' || error.kind === 'conflict');
     if (attempts === 1 || !isLocked) throw error;
@@ -45,8 +45,8 @@ export async function migrateTables(connection: PostgresConnection, attempts = m
 }
 
 /** Runs a transaction that changes tables. Only one program at a time does so. */
-async function runAlone<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = new Session(connection);
+async function runAlone<T>(connection: PostgresConnection, work: (session: PostgresSession) => Promise<T>): Promise<T> {
+  const session = new PostgresSession(connection);
   try {
     await session.send('begin');
     await session.send(`select pg_advisory_xact_lock(${lockId})`);
@@ -83,9 +83,9 @@ export async function createSearchIndexes(connection: PostgresConnection): Promi
 }
 
 /** Returns the names of the indexes whose tables have rows. */
-async function createMissingIndexes(session: Session): Promise<string[]> {
+async function createMissingIndexes(session: PostgresSession): Promise<string[]> {
   const { rows: existing } = await sql<{ name: string }>`
-    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toDb(session));
+    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toPostgresDb(session));
   const missing = searchIndexes.filter((index) => !existing.some(({ name }) => name === index.name));
   if (missing.length > 0) await session.send('create extension if not exists pg_trgm');
   const late: string[] = [];

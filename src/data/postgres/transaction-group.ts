@@ -1,7 +1,7 @@
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { GroupMember } from './group-member.ts';
-import { Session, type StatementFailure, untilNextTick } from './session.ts';
+import { PostgresSession, type StatementFailure, untilNextTick } from './session.ts';
 
 /**
  * Runs transactions as one transaction of the server: first all of them read, and then the changes of all are sent with the
@@ -15,7 +15,7 @@ export async function runGroup(
   connection: PostgresConnection,
   marks: CommitMarks,
 ): Promise<readonly GroupMember[]> {
-  const session = new Session(connection);
+  const session = new PostgresSession(connection);
   session.sendUnawaited('begin isolation level read committed');
   const marking = marks.set(session).catch(() => undefined);
   await Promise.all(members.map((member) => member.run(connection)));
@@ -29,7 +29,7 @@ export async function runGroup(
 }
 
 async function commit(
-  session: Session,
+  session: PostgresSession,
   members: readonly GroupMember[],
   { mark, marks }: { mark: CommitMark; marks: CommitMarks },
 ): Promise<readonly GroupMember[]> {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
-import { toDb } from './dialect.ts';
+import { toPostgresDb } from './dialect.ts';
 import { PostgresUnavailable, type Unavailability } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { RoomTransactions } from './room-transactions.ts';
-import { Session, untilNextTick } from './session.ts';
+import { PostgresSession, untilNextTick } from './session.ts';
 
 /** The time after which a transaction is not run again. */
 const timeoutMs = 5_000;
@@ -40,7 +40,9 @@ export class Transactions {
     const failedKinds: Unavailability[] = [];
     for (;;) {
       cancellation?.throwIfCancelled();
-      const attempt = await this.#pool.run((connection) => this.#attempt(new Session(connection), work, cancellation));
+      const attempt = await this.#pool.run((connection) =>
+        this.#attempt(new PostgresSession(connection), work, cancellation),
+      );
       if ('result' in attempt) return attempt.result;
       const { kind } = attempt.failure;
       // A conflict ends when the other transaction does; the same other failure twice has another reason.
@@ -52,7 +54,7 @@ export class Transactions {
   }
 
   /** Returns the failure if the transaction was rolled back and can run again. */
-  async #attempt<T>(session: Session, work: Work<T>, cancellation: Cancellation): Promise<Attempt<T>> {
+  async #attempt<T>(session: PostgresSession, work: Work<T>, cancellation: Cancellation): Promise<Attempt<T>> {
     try {
       return { result: await this.#runIn(session, work, cancellation) };
     } catch (error) {
@@ -61,7 +63,7 @@ export class Transactions {
     }
   }
 
-  async #runIn<T>(session: Session, work: Work<T>, cancellation: Cancellation): Promise<T> {
+  async #runIn<T>(session: PostgresSession, work: Work<T>, cancellation: Cancellation): Promise<T> {
     // They leave with the first statement of `work`.
     session.sendUnawaited('begin isolation level read committed');
     const marking = this.#marks.set(session);
@@ -69,7 +71,7 @@ export class Transactions {
     let result: T;
     let mark: CommitMark;
     try {
-      result = await work(toDb(session));
+      result = await work(toPostgresDb(session));
       mark = await marking;
       await untilNextTick();
       if (session.failure) throw session.failure.error;
@@ -81,7 +83,7 @@ export class Transactions {
     return this.#commit(session, mark, cancellation).then(() => result);
   }
 
-  async #commit(session: Session, mark: CommitMark, cancellation: Cancellation): Promise<void> {
+  async #commit(session: PostgresSession, mark: CommitMark, cancellation: Cancellation): Promise<void> {
     try {
       const failure = await session.end('commit');
       if (failure && !(await this.#marks.isStored(mark, failure))) throw failure.error;

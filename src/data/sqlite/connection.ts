@@ -6,7 +6,7 @@ import { toComposed } from '../../names.ts';
 import { TracelessError } from '../../stack-traces.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import { findRowReader, type RowReader } from '../sql/row-reader.ts';
-import { translateError } from './errors.ts';
+import { translateSqliteError } from './errors.ts';
 import type { ReadCommand } from './threads/worker.ts';
 
 const busyTimeoutMs = 5_000;
@@ -19,7 +19,7 @@ const pragmas = {
   write: 'pragma busy_timeout = 0; pragma wal_autocheckpoint = 0',
 };
 
-export interface ConnectionOptions {
+export interface SqliteConnectionOptions {
   mode: 'read' | 'write';
   /** Called with every error of a statement. */
   onError: (error: unknown) => void;
@@ -36,12 +36,12 @@ interface Statement {
 /** One connection of node:sqlite. It prepares each statement once. */
 export class SqliteConnection implements StatementRunner {
   readonly #database: DatabaseSync;
-  readonly #options: ConnectionOptions;
+  readonly #options: SqliteConnectionOptions;
   readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
   /** The work that the running statement may still do, in rows. */
   #rowsLeft = Number.POSITIVE_INFINITY;
 
-  constructor(url: string, options: ConnectionOptions) {
+  constructor(url: string, options: SqliteConnectionOptions) {
     this.#database = new DatabaseSync(url, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
     this.#options = options;
     this.#database.exec(
@@ -73,7 +73,7 @@ export class SqliteConnection implements StatementRunner {
     try {
       return this.#run(sql, parameters);
     } catch (error) {
-      const translated = translateError(error);
+      const translated = translateSqliteError(error);
       this.#options.onError(translated);
       throw translated;
     }

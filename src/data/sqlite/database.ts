@@ -12,8 +12,8 @@ import {
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import { SqliteConnection } from './connection.ts';
-import { toDb } from './dialect.ts';
-import { translateError } from './errors.ts';
+import { toSqliteDb } from './dialect.ts';
+import { translateSqliteError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
 import { createSnapshots } from './snapshots.ts';
@@ -83,7 +83,7 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
   const [snapshot, snapshotDuringWrites] = [createSnapshots(forReads, log), createSnapshots(forWrites, log)];
   const createRunner = createReads(reading, longReads, timings);
-  const readsFor = (context: ReadContext) => toDb(createRunner(context));
+  const readsFor = (context: ReadContext) => toSqliteDb(createRunner(context));
   const db = readsFor({ caller: '' });
   return {
     db,
@@ -142,7 +142,7 @@ async function watch(
 
 /** In the terms of an open that fails. */
 export function explain(path: string, error: unknown): unknown {
-  return toUnusable(path, translateError(error), isDiskFull(path) ? ': the disk is full' : '');
+  return toUnusable(path, translateSqliteError(error), isDiskFull(path) ? ': the disk is full' : '');
 }
 
 /** A random number in the header of the file (`user_version`) that identifies this database. */

@@ -13,6 +13,6 @@ class QueryCompilerWithoutRowLocks extends SqliteQueryCompiler {
 const adapter = new SqliteAdapter();
 const compiler = new QueryCompilerWithoutRowLocks();
 
-export function toDb(runner: StatementRunner): Transaction<Tables> {
+export function toSqliteDb(runner: StatementRunner): Transaction<Tables> {
   return createQueryBuilder(new DirectExecutor(compiler, adapter, runner));
 }

@@ -21,7 +21,7 @@ const unavailable: Record<number, string> = {
 };
 
 /** An error of SQLite in the terms of `Database`. Any other error stays as it is. */
-export function translateError(error: unknown): unknown {
+export function translateSqliteError(error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   const code = error.errcode & 0xff;
   if (uniqueViolations.includes(error.errcode)) return new UniqueViolation({ cause: error });

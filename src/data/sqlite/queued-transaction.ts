@@ -3,7 +3,7 @@ import type { CompiledQuery, QueryResult } from 'kysely';
 import type { TransactionOptions, Work } from '../database.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import type { SqliteConnection } from './connection.ts';
-import { toDb } from './dialect.ts';
+import { toSqliteDb } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
 
 /** The maximum time that a transaction waits for its turn and for other processes that write. */
@@ -51,7 +51,7 @@ export class QueuedTransaction<T> implements StatementRunner {
     try {
       if (!isFirst) connection.execute('savepoint turn');
       this.#connection = connection;
-      const result = await this.#work(toDb(this));
+      const result = await this.#work(toSqliteDb(this));
       await this.#endStatements();
       if (this.#failedStatement) throw this.#failedStatement.error;
       this.#cancellation?.beginCommit();

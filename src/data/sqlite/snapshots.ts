@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { LimitedQueue } from '../../limited-queue.ts';
 import type { Database } from '../database.ts';
 import type { SqliteConnection } from './connection.ts';
-import { toDb } from './dialect.ts';
+import { toSqliteDb } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
 import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 
@@ -25,7 +25,7 @@ export function createSnapshots(
       if (!connection) throw new Error('No connection is idle.');
       try {
         connection.execute('begin');
-        const db = toDb(connection);
+        const db = toSqliteDb(connection);
         // A transaction sees the state of the database at its first read.
         await sql`select 1 from settings limit 1`.execute(db);
         return await work(db);

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
-import { createPage } from '../pages/page.ts';
+import { createHtmlPage } from '../pages/page.ts';
 
 /* Runs in a worker thread, as the page of GraphiQL. */
 
 const readPlots = (name: string) => readFile(new URL(name, import.meta.resolve('uplot')), 'utf8');
 
 /** The console as one page that includes an unmodified uPlot. */
-const page = await createPage(import.meta.url, {
+const page = await createHtmlPage(import.meta.url, {
   start: `start${extname(import.meta.url)}`,
   scripts: [await readPlots('uPlot.iife.min.js')],
   styles: [await readPlots('uPlot.min.css')],

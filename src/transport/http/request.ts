@@ -2,7 +2,7 @@ import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import { maxShortBody } from '../admission/body-budget.ts';
 import { toGraphQLRequest } from '../graphql-request.ts';
-import { parseJson } from '../json.ts';
+import { parseClientJson } from '../json.ts';
 import type { Exchange, Serve } from './exchange.ts';
 import { IncomingBody, incomplete, tooLarge } from './incoming-body.ts';
 import { isUtf8 } from './negotiation.ts';
@@ -43,7 +43,7 @@ function mayBeLong({ request: { headers }, address, parts }: Exchange): boolean 
 
 /** Call it once, when the body has arrived. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
 export function readRequest({ body, query }: Exchange): GraphQLRequest {
-  return body ? toGraphQLRequest(parseJson(decodeUtf8(body.take()))) : readGetRequest(query);
+  return body ? toGraphQLRequest(parseClientJson(decodeUtf8(body.take()))) : readGetRequest(query);
 }
 
 /** An empty parameter counts as absent. */
@@ -56,8 +56,8 @@ function readGetRequest(query = ''): GraphQLRequest {
     query: parameters.get('query') ?? undefined,
     documentId: parameters.get('documentId') || undefined,
     operationName: parameters.get('operationName') || undefined,
-    variables: variables ? parseJson(variables) : undefined,
-    extensions: extensions ? parseJson(extensions) : undefined,
+    variables: variables ? parseClientJson(variables) : undefined,
+    extensions: extensions ? parseClientJson(extensions) : undefined,
   });
 }
 

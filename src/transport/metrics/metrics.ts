@@ -6,7 +6,7 @@ import type { Histogram } from '../../histogram.ts';
 export type Labels = Record<string, string>;
 
 /** One series of a metric with labels. */
-export interface Series {
+export interface MetricSeries {
   labels: Labels;
   value: number;
 }
@@ -18,9 +18,9 @@ export interface HistogramSeries {
 }
 
 /** What a collection returns: one value, or a value for each combination of labels. */
-type Read = () => number | Iterable<Series> | Promise<number | Iterable<Series>>;
+type Read = () => number | Iterable<MetricSeries> | Promise<number | Iterable<MetricSeries>>;
 
-interface Value extends Series {
+interface Value extends MetricSeries {
   /** The name of the metric, if absent. */
   metricName?: string;
 }

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { gzipSync } from 'node:zlib';
 
 /** A page of the server that includes all its scripts and styles. */
-export interface Page {
+export interface HtmlPage {
   gzip: Uint8Array;
   /** Weak, because it is the same for the compressed and the uncompressed page. */
   etag: string;
@@ -27,7 +27,10 @@ interface PageParts {
  * Packs page.html with its styles, page.css and its scripts, of which the last joins `browser`; all next to the module
  * `url`. The policy of the page allows requests only to this server, and no other page may show it in a frame.
  */
-export async function createPage(url: string, { start, constants = {}, policy, ...given }: PageParts): Promise<Page> {
+export async function createHtmlPage(
+  url: string,
+  { start, constants = {}, policy, ...given }: PageParts,
+): Promise<HtmlPage> {
   const read = (path: string) => readFile(new URL(path, url), 'utf8');
   const own = Object.entries(constants).map(([name, value]) => `const ${name} = ${toScript(value)};`);
   own.push(await joinModules(start, (name) => read(`browser/${name}`)));

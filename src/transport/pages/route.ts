@@ -6,14 +6,14 @@ import { yieldWhenDue } from '../../event-loop.ts';
 import { namesEntityTag } from '../http/entity-tag.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotCrossSite } from '../http/origins.ts';
-import type { Page } from './page.ts';
+import type { HtmlPage } from './page.ts';
 
 /**
  * The result answers with a page, which is created when it is first requested, by a worker thread that posts it as its
  * only message. @throws RateLimited: each answer copies some megabytes.
  */
 export function createPageRoute(script: URL) {
-  let cached: Promise<Page> | undefined;
+  let cached: Promise<HtmlPage> | undefined;
   return async (exchange: Exchange): Promise<void> => {
     // The pages of other origins must not use up the rate of their visitors.
     if (exchange.request.headers['sec-fetch-mode'] !== 'navigate') assertNotCrossSite(exchange.request);
@@ -26,7 +26,7 @@ export function createPageRoute(script: URL) {
   };
 }
 
-async function runWorker(script: URL): Promise<Page> {
+async function runWorker(script: URL): Promise<HtmlPage> {
   // Node warns that it may change how it strips the types of a page's modules; the built package has none.
   const worker = new Worker(script, { execArgv: ['--disable-warning=ExperimentalWarning'] });
   worker.unref();
@@ -34,7 +34,7 @@ async function runWorker(script: URL): Promise<Page> {
   return page;
 }
 
-async function writePage(page: Page, { request, response }: Exchange): Promise<void> {
+async function writePage(page: HtmlPage, { request, response }: Exchange): Promise<void> {
   const shared = headersOf(page);
   if (namesEntityTag(request.headers['if-none-match'], page.etag)) {
     response.writeHead(304, shared).end();
@@ -52,16 +52,16 @@ async function writePage(page: Page, { request, response }: Exchange): Promise<v
   response.end(request.method === 'HEAD' ? undefined : content);
 }
 
-const uncompressed = new WeakMap<Page, Promise<Buffer>>();
+const uncompressed = new WeakMap<HtmlPage, Promise<Buffer>>();
 
 /** GraphiQL has 9 MB, and a client may ask for it any number of times: all answers share one copy. */
-function uncompress(page: Page): Promise<Buffer> {
+function uncompress(page: HtmlPage): Promise<Buffer> {
   const bytes = uncompressed.get(page) ?? promisify(gunzip)(page.gzip);
   uncompressed.set(page, bytes);
   return bytes;
 }
 
-function headersOf({ etag, contentSecurityPolicy }: Page): Record<string, string> {
+function headersOf({ etag, contentSecurityPolicy }: HtmlPage): Record<string, string> {
   return {
     etag,
     'cache-control': 'no-cache',

@@ -8,7 +8,7 @@ import {
   validateMessage,
 } from 'graphql-ws';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
-import { parseJson } from '../json.ts';
+import { parseClientJson } from '../json.ts';
 
 export type ClientMessage = ConnectionInitMessage | PingMessage | PongMessage | SubscribeMessage | CompleteMessage;
 
@@ -32,7 +32,7 @@ export function findLengthFault({ type }: ClientMessage, length: number): string
 
 /** Parses a message. @throws an error if it is malformed, or of a type that clients may not send. */
 export function readClientMessage(text: string): ClientMessage {
-  const message = validateMessage(parseJson(text));
+  const message = validateMessage(parseClientJson(text));
   if (message.type === MessageType.Subscribe) return toSubscribeMessage(message as SubscribeMessage);
   if (!serverMessages.includes(message.type)) return message as ClientMessage;
   throw new Error(`Clients may not send a message of the type ${message.type}.`);

@@ -33,7 +33,7 @@ const noCloseFrame = 1006;
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
 
-type ConnectionParts = Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'>;
+type ConnectionParts = Pick<WebSocketConnection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'>;
 
 /** An operation that is not over. */
 interface OpenOperation {
@@ -48,7 +48,7 @@ interface OpenOperation {
 }
 
 /** The state of one WebSocket. It ends once, from either side; its operations are then cancelled. */
-export class Connection implements LongConnection {
+export class WebSocketConnection implements LongConnection {
   /** Its id in the inventory and in the log. */
   readonly id: string;
   readonly since: number;

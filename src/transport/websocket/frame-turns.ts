@@ -1,6 +1,6 @@
 import { containEach } from '../../contain.ts';
 import { TurnBudget } from '../../event-loop.ts';
-import type { Connection } from './connection.ts';
+import type { WebSocketConnection } from './connection.ts';
 
 /** A refused operation takes 0.1 to 0.2 ms. */
 const framesPerTurn = 16;
@@ -10,11 +10,11 @@ const framesPerTurn = 16;
  * turn, in order.
  */
 export class FrameTurns {
-  readonly #waiting: Connection[] = [];
+  readonly #waiting: WebSocketConnection[] = [];
   readonly #budget = new TurnBudget(framesPerTurn);
 
   /** Called for each frame. A long one counts as several. */
-  count(connection: Connection, frames: number): void {
+  count(connection: WebSocketConnection, frames: number): void {
     if (this.#budget.spend(frames) > 0 || !connection.deferFrames()) return;
     if (this.#waiting.push(connection) === 1) this.#schedule();
   }

@@ -1,5 +1,5 @@
 import { containEach } from '../../contain.ts';
-import { type Connection, tryAgainLater } from './connection.ts';
+import { tryAgainLater, type WebSocketConnection } from './connection.ts';
 
 const maxPingMs = 15_000;
 
@@ -18,7 +18,7 @@ interface Watched {
  */
 export class KeepAlive {
   readonly #maxSilentChecks: number;
-  readonly #watched = new Map<Connection, Watched>();
+  readonly #watched = new Map<WebSocketConnection, Watched>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(stallSeconds: number) {
@@ -30,7 +30,7 @@ export class KeepAlive {
     ).unref();
   }
 
-  watch(connection: Connection): void {
+  watch(connection: WebSocketConnection): void {
     const { webSocket, socket } = connection;
     const watched: Watched = { silentChecks: 0, accepted: 0, pending: 0 };
     webSocket.on('pong', () => {
@@ -48,7 +48,7 @@ export class KeepAlive {
     clearInterval(this.#timer);
   }
 
-  #check(connection: Connection): void {
+  #check(connection: WebSocketConnection): void {
     const watched = this.#watched.get(connection);
     if (!watched) return;
     const pending = connection.bytesWaiting;

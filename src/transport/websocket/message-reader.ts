@@ -4,7 +4,7 @@ import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import { type ClientMessage, findLengthFault, lengthPerRoom, readClientMessage } from './client-message.ts';
-import type { Connection } from './connection.ts';
+import type { WebSocketConnection } from './connection.ts';
 import { OperationOrder } from './operation/operation-order.ts';
 import { findIdFault } from './seen.ts';
 
@@ -25,13 +25,13 @@ export function countOf({ length }: { length: number }): number {
 
 /** Checks the messages of one client, and passes them to graphql-ws. */
 export class MessageReader {
-  readonly #connection: Connection;
+  readonly #connection: WebSocketConnection;
   readonly #listener: MessageListener;
   readonly #maxInitLength: number;
   readonly #order = new OperationOrder();
   #isFirst = true;
 
-  constructor(connection: Connection, listener: MessageListener, { subscriptions }: Config['limits']) {
+  constructor(connection: WebSocketConnection, listener: MessageListener, { subscriptions }: Config['limits']) {
     this.#connection = connection;
     this.#listener = listener;
     this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * subscriptions) + lengthOfInbox;
@@ -83,7 +83,7 @@ export class MessageReader {
 }
 
 /** The callback lives until the operation is over, so it closes over the id only and not over the message. */
-function begin(connection: Connection, listener: MessageListener, message: SubscribeMessage): Promise<void> {
+function begin(connection: WebSocketConnection, listener: MessageListener, message: SubscribeMessage): Promise<void> {
   const { id } = message;
   return listener(message).finally(() => connection.removeOperation(id));
 }

@@ -3,7 +3,7 @@ import { CloseCode, type Context, makeServer, type Server } from 'graphql-ws';
 import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { TransportParts } from '../transport.ts';
-import { type Connection, tryAgainLater } from './connection.ts';
+import { tryAgainLater, type WebSocketConnection } from './connection.ts';
 import { findRefusal } from './operation/operation-refused.ts';
 import { SocketOperation } from './operation/socket-operation.ts';
 import { readSeen } from './seen.ts';
@@ -13,11 +13,11 @@ import { readSeen } from './seen.ts';
 /** graphql-ws looks up an operation in a document. The engine has its own documents, so it gets this one. */
 const document = parse('{ __typename }');
 
-type ConnectionContext = Context<Record<string, unknown> | undefined, Connection>;
+type ConnectionContext = Context<Record<string, unknown> | undefined, WebSocketConnection>;
 
 /** The callbacks of graphql-ws: authentication, and operations. */
-export function createProtocol(parts: TransportParts): Server<Connection> {
-  return makeServer<Record<string, unknown> | undefined, Connection>({
+export function createProtocol(parts: TransportParts): Server<WebSocketConnection> {
+  return makeServer<Record<string, unknown> | undefined, WebSocketConnection>({
     onConnect: (context) => connect(context, parts),
     async onPing(context, payload) {
       if (context.acknowledged && payload && 'authorization' in payload)
@@ -67,7 +67,7 @@ async function renew({ extra }: ConnectionContext, authorization: unknown, parts
 
 /** Undefined if the credentials are invalid. If they cannot be checked, the socket is also closed with 1013. */
 async function authenticate(
-  connection: Connection,
+  connection: WebSocketConnection,
   authorization: unknown,
   parts: TransportParts,
 ): Promise<Viewer | null | undefined> {

@@ -9,7 +9,7 @@ import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { MessageBudget } from '../admission/message-budget.ts';
 import { linger, refuseSocket } from '../http/socket-refusal.ts';
 import type { TransportParts } from '../transport.ts';
-import { Connection, serviceRestart, tryAgainLater } from './connection.ts';
+import { serviceRestart, tryAgainLater, WebSocketConnection } from './connection.ts';
 import { FrameTurns } from './frame-turns.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { countOf, type MessageListener, MessageReader } from './message-reader.ts';
@@ -37,10 +37,10 @@ export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
-  const connections = new Set<Connection>();
+  const connections = new Set<WebSocketConnection>();
   const turns = new FrameTurns();
   // Its functions live as long as the socket, so they must not close over the request.
-  const openConnection = (connection: Connection) => {
+  const openConnection = (connection: WebSocketConnection) => {
     const { webSocket, socket } = connection;
     connections.add(connection);
     parts.longConnections.add(connection);
@@ -74,7 +74,7 @@ export function createWebSocketEndpoint(parts: TransportParts) {
           isUpgraded = true;
           const account = parts.clientMemory.open(address);
           const { authorization } = headers;
-          const connection = new Connection({ address, authorization, webSocket, socket, account }, parts.log);
+          const connection = new WebSocketConnection({ address, authorization, webSocket, socket, account }, parts.log);
           contain(() => openConnection(connection), connection.fail)();
         });
         // ws has already answered with an error.
@@ -107,7 +107,7 @@ export function createWebSocketEndpoint(parts: TransportParts) {
  * client to try again later.
  */
 function limitFrames(
-  connection: Connection,
+  connection: WebSocketConnection,
   budget: MessageBudget,
   turns: FrameTurns,
   handshakes: HandshakeQueue,
@@ -132,8 +132,8 @@ function limitFrames(
 
 /** Connects ws, which handles frames, and graphql-ws, which handles the protocol. */
 function start(
-  protocol: Server<Connection>,
-  connection: Connection,
+  protocol: Server<WebSocketConnection>,
+  connection: WebSocketConnection,
   { config }: TransportParts,
   onEnd: () => void,
 ): void {

@@ -23,7 +23,7 @@ export function copyFrames(frames: readonly TextFrame[], bytes: Buffer): Buffer 
 }
 
 /** The frame without `shared`. */
-export function headOf(frame: TextFrame): Buffer {
+export function ownPartOf(frame: TextFrame): Buffer {
   const head = Buffer.allocUnsafe(lengthOf(frame) - frame.shared.length);
   writeHead(head, 0, frame);
   return head;

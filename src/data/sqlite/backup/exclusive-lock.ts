@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { BackupError } from '../../backup.ts';
 import { DatabaseUnusable } from '../../database.ts';
-import { SqliteBusy, translateError } from '../errors.ts';
+import { SqliteBusy, translateSqliteError } from '../errors.ts';
 import { openExisting } from '../file.ts';
 
 /**
@@ -20,7 +20,7 @@ export function openExclusively(path: string): DatabaseSync | undefined {
     return database;
   } catch (error) {
     database.close();
-    const translated = translateError(error);
+    const translated = translateSqliteError(error);
     if (translated instanceof DatabaseUnusable) return undefined;
     if (translated instanceof SqliteBusy)
       throw new BackupError(`${path} is in use by a server or another program; stop it first`);
@@ -36,6 +36,6 @@ export function foldLog(database: DatabaseSync): void {
   try {
     database.exec('pragma journal_mode = delete');
   } catch (error) {
-    if (!(translateError(error) instanceof DatabaseUnusable)) throw error;
+    if (!(translateSqliteError(error) instanceof DatabaseUnusable)) throw error;
   }
 }

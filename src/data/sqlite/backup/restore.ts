@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { createFolder } from '../../../create-folder.ts';
 import { syncPath } from '../../../sync-path.ts';
 import { type BackupContents, BackupError, type BackupOptions } from '../../backup.ts';
-import { translateError } from '../errors.ts';
+import { translateSqliteError } from '../errors.ts';
 import { assertOther } from './backup.ts';
 import { verify } from './contents.ts';
 import { companions, Draft, resolveTarget } from './draft.ts';
@@ -20,7 +20,7 @@ export function restoreSqlite(options: SqliteRestore): BackupContents {
   try {
     return restore(options);
   } catch (error) {
-    throw translateError(error);
+    throw translateSqliteError(error);
   }
 }
 

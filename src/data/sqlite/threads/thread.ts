@@ -1,7 +1,7 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { contain } from '../../../contain.ts';
 import { DatabaseUnavailable } from '../../database.ts';
-import { translateError } from '../errors.ts';
+import { translateSqliteError } from '../errors.ts';
 
 /** The answer to a command. */
 export interface ThreadReply {
@@ -28,7 +28,7 @@ export class Thread<Command, Reply extends ThreadReply> {
     });
   }
 
-  /** @throws the error of the command as `translateError` returns it; DatabaseUnavailable if the thread ends. */
+  /** @throws the error of the command as `translateSqliteError` returns it; DatabaseUnavailable if the thread ends. */
   run(command: Command | 'close'): Promise<Reply> {
     const answer = Promise.withResolvers<Reply>();
     this.#waiting.push(answer);
@@ -46,7 +46,7 @@ export class Thread<Command, Reply extends ThreadReply> {
   #settle(reply: Reply): void {
     if (this.#waiting.length === 1) this.#worker.unref();
     const { error } = reply;
-    if (error) throw translateError(Object.assign(new Error(error.message), error));
+    if (error) throw translateSqliteError(Object.assign(new Error(error.message), error));
     this.#waiting.shift()?.resolve(reply);
   }
 

@@ -1,11 +1,11 @@
-import type { Operation } from './operations.ts';
-import type { Session } from './session.ts';
+import type { ConsoleOperation } from './operations.ts';
+import type { ConsoleSession } from './session.ts';
 
 /** The server sends at least a comment every 12 seconds. */
 const silenceMs = 20_000;
 
 /** An error that the server answered. */
-export class Refusal extends Error {
+export class RefusedError extends Error {
   readonly code: string;
 
   constructor(message: string, code: string) {
@@ -20,17 +20,17 @@ interface Result<Data> {
 }
 
 /** Sends operations with the token of the session, and ends the session if the server refuses it. */
-export class Client {
+export class ConsoleClient {
   readonly #endpoint: URL;
-  readonly #session: Session;
+  readonly #session: ConsoleSession;
 
-  constructor(endpoint: URL, session: Session) {
+  constructor(endpoint: URL, session: ConsoleSession) {
     this.#endpoint = endpoint;
     this.#session = session;
   }
 
-  /** @throws Refusal, or a TypeError if the server cannot be reached. */
-  async post<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): Promise<Data> {
+  /** @throws RefusedError, or a TypeError if the server cannot be reached. */
+  async post<Data, Variables>(operation: ConsoleOperation<Data, Variables>, variables: Variables): Promise<Data> {
     const { token } = this.#session;
     const accept = 'application/graphql-response+json';
     const response = await this.#send({ query: operation.text, variables }, { token, accept });
@@ -41,9 +41,9 @@ export class Client {
 
   /**
    * Yields the results of a subscription, until the stream ends.
-   * @throws Refusal, a TypeError if the server cannot be reached, or an AbortError.
+   * @throws RefusedError, a TypeError if the server cannot be reached, or an AbortError.
    */
-  async *stream<Data>({ text: query }: Operation<Data>, signal: AbortSignal): AsyncGenerator<Data> {
+  async *stream<Data>({ text: query }: ConsoleOperation<Data>, signal: AbortSignal): AsyncGenerator<Data> {
     const { token } = this.#session;
     const silence = new AbortController();
     const expect = () => setTimeout(() => silence.abort(), silenceMs);
@@ -80,7 +80,7 @@ export class Client {
     return fetch(this.#endpoint, { method: 'POST', headers, body: JSON.stringify(request), signal });
   }
 
-  #refuse(result: Result<unknown>, token: string | undefined): Refusal {
+  #refuse(result: Result<unknown>, token: string | undefined): RefusedError {
     const refusal = toRefusal(result);
     // The token may have been renewed since the operation was sent, and the session may have ended.
     if (token === undefined || token !== this.#session.token) return refusal;
@@ -100,8 +100,8 @@ function readOrThrow<Data>(result: Result<Data>): Data {
   return result.data;
 }
 
-function toRefusal({ errors: [error] = [] }: Result<unknown>): Refusal {
-  return new Refusal(error?.message ?? 'The answer has no data.', error?.extensions.code ?? '');
+function toRefusal({ errors: [error] = [] }: Result<unknown>): RefusedError {
+  return new RefusedError(error?.message ?? 'The answer has no data.', error?.extensions.code ?? '');
 }
 
 export function notAdmin(name: string): string {

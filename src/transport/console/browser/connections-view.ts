@@ -1,8 +1,8 @@
-import { type Client, Refusal } from './client.ts';
+import { type ConsoleClient, RefusedError } from './client.ts';
 import { find, setText } from './elements.ts';
 import { cancelEnd, confirmEnd } from './end-dialog.ts';
 import { formatBytes, formatMs, formatNumber, formatTime } from './format.ts';
-import { type Connection, endConnection, listConnections } from './operations.ts';
+import { type ConnectedClient, endConnection, listConnections } from './operations.ts';
 import { pause } from './pause.ts';
 import { numbers, Table } from './table.ts';
 
@@ -11,12 +11,12 @@ const refreshMs = 3_000;
 
 /** A page of the open connections, which can be ended. */
 export class ConnectionsView {
-  readonly #client: Client;
+  readonly #client: ConsoleClient;
   readonly #total = find('total', HTMLElement);
   readonly #notice = find('connections-notice', HTMLElement);
   readonly #first = find('first-page', HTMLButtonElement);
   readonly #more = find('next-page', HTMLButtonElement);
-  readonly #table: Table<Connection>;
+  readonly #table: Table<ConnectedClient>;
   /** The cursor before the page that is shown, and that after it. */
   #after: string | undefined;
   #next: string | undefined;
@@ -25,7 +25,7 @@ export class ConnectionsView {
   /** The number of the latest query; answers of earlier ones are not shown. */
   #latest = 0;
 
-  constructor(client: Client) {
+  constructor(client: ConsoleClient) {
     this.#client = client;
     this.#table = createTable((connection) => void this.#end(connection));
     this.#first.addEventListener('click', () => this.#turn(undefined));
@@ -72,7 +72,7 @@ export class ConnectionsView {
       this.#first.disabled = this.#after === undefined;
       this.#more.disabled = this.#next === undefined;
     } catch (error) {
-      if (own === this.#latest && error instanceof Refusal) this.#showRefusal(error.message);
+      if (own === this.#latest && error instanceof RefusedError) this.#showRefusal(error.message);
     }
   }
 
@@ -82,7 +82,7 @@ export class ConnectionsView {
     this.#refusal = message;
   }
 
-  async #end(connection: Connection): Promise<void> {
+  async #end(connection: ConnectedClient): Promise<void> {
     const name = describe(connection);
     if (!(await confirmEnd(`End ${name}? Its client may connect again.`))) return;
     try {
@@ -95,15 +95,15 @@ export class ConnectionsView {
   }
 }
 
-function describe({ viewer, transport, address }: Connection): string {
+function describe({ viewer, transport, address }: ConnectedClient): string {
   return `the ${nameOf(transport)} of ${viewer?.name ?? 'an anonymous viewer'} from ${address}`;
 }
 
-function nameOf(transport: Connection['transport']): string {
+function nameOf(transport: ConnectedClient['transport']): string {
   return { SSE: 'event stream', MULTIPART: 'multipart stream', WEBSOCKET: 'WebSocket' }[transport];
 }
 
-function createTable(end: (connection: Connection) => void): Table<Connection> {
+function createTable(end: (connection: ConnectedClient) => void): Table<ConnectedClient> {
   return new Table(find('connections', HTMLTableElement), {
     columns: [
       { title: 'Viewer', text: ({ viewer }) => viewer?.name ?? 'anonymous' },

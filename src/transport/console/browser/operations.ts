@@ -2,7 +2,7 @@ import type { Client } from '../../../live/inventory/clients.ts';
 import type { NodeReport } from '../../../live/inventory/server-status.ts';
 
 /** An operation. Its text is sent; `types` exists only for the compiler. */
-export interface Operation<Data, Variables = Record<string, never>> {
+export interface ConsoleOperation<Data, Variables = Record<string, never>> {
   text: string;
   types?: [Data, Variables];
 }
@@ -18,14 +18,14 @@ export interface Status {
 
 export type NodeStatus = Omit<NodeReport['status'], 'startedAt'> & { startedAt: string };
 
-export interface Connection extends Omit<Client, 'viewerId' | 'transport' | 'since'> {
+export interface ConnectedClient extends Omit<Client, 'viewerId' | 'transport' | 'since'> {
   viewer: { id: string; name: string } | null;
   transport: Uppercase<Client['transport']>;
   since: string;
 }
 
 interface ConnectionPage {
-  nodes: Connection[];
+  nodes: ConnectedClient[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
   total: number;
 }
@@ -35,19 +35,19 @@ interface Session {
   user: { name: string; role: 'ADMIN' | 'MEMBER' };
 }
 
-export const signIn: Operation<{ signIn: Session }, { input: { email: string; password: string } }> = {
+export const signIn: ConsoleOperation<{ signIn: Session }, { input: { email: string; password: string } }> = {
   text: `mutation SignIn($input: SignInInput!) {
   signIn(input: $input) { accessToken user { name role } }
 }`,
 };
 
-export const renewSession: Operation<{ renewSession: { accessToken: string } }> = {
+export const renewSession: ConsoleOperation<{ renewSession: { accessToken: string } }> = {
   text: `mutation RenewSession {
   renewSession { accessToken }
 }`,
 };
 
-export const statusChanges: Operation<{ serverStatusChanged: Status }> = {
+export const statusChanges: ConsoleOperation<{ serverStatusChanged: Status }> = {
   text: `subscription StatusChanges {
   serverStatusChanged {
     time
@@ -65,18 +65,20 @@ export const statusChanges: Operation<{ serverStatusChanged: Status }> = {
 }`,
 };
 
-export const listConnections: Operation<{ connections: ConnectionPage }, { first: number; after: string | undefined }> =
-  {
-    text: `query Connections($first: Int!, $after: String) {
+export const listConnections: ConsoleOperation<
+  { connections: ConnectionPage },
+  { first: number; after: string | undefined }
+> = {
+  text: `query Connections($first: Int!, $after: String) {
   connections(first: $first, after: $after) {
     total
     pageInfo { hasNextPage endCursor }
     nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
   }
 }`,
-  };
+};
 
-export const endConnection: Operation<{ endConnection: { id: string } }, { input: { id: string } }> = {
+export const endConnection: ConsoleOperation<{ endConnection: { id: string } }, { input: { id: string } }> = {
   text: `mutation EndConnection($input: EndConnectionInput!) {
   endConnection(input: $input) { id }
 }`,

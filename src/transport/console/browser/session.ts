@@ -12,7 +12,7 @@ interface Stored {
  * The session of this browser tab, stored in sessionStorage: it survives a reload and is deleted with the tab. Emits
  * `change` with the reason when it starts or ends.
  */
-export class Session extends EventTarget {
+export class ConsoleSession extends EventTarget {
   #current: Stored | null = JSON.parse(sessionStorage.getItem(key) ?? 'null');
 
   get token(): string | undefined {

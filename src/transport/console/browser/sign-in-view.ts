@@ -1,19 +1,19 @@
-import { type Client, notAdmin, Refusal } from './client.ts';
+import { type ConsoleClient, notAdmin, RefusedError } from './client.ts';
 import { find } from './elements.ts';
 import { signIn } from './operations.ts';
-import type { Session } from './session.ts';
+import type { ConsoleSession } from './session.ts';
 
 /** The form that starts a session. */
 export class SignInView {
-  readonly #client: Client;
-  readonly #session: Session;
+  readonly #client: ConsoleClient;
+  readonly #session: ConsoleSession;
   readonly #form = find('sign-in', HTMLFormElement);
   readonly #email = find('email', HTMLInputElement);
   readonly #password = find('password', HTMLInputElement);
   readonly #button = find('sign-in-button', HTMLButtonElement);
   readonly #alert = find('sign-in-alert', HTMLElement);
 
-  constructor(client: Client, session: Session) {
+  constructor(client: ConsoleClient, session: ConsoleSession) {
     this.#client = client;
     this.#session = session;
     this.#form.addEventListener('submit', (event) => {
@@ -43,7 +43,7 @@ export class SignInView {
       if (user.role === 'ADMIN') this.#session.start(accessToken, user.name);
       else this.#alert.textContent = notAdmin(user.name);
     } catch (error) {
-      this.#alert.textContent = error instanceof Refusal ? error.message : 'The server cannot be reached.';
+      this.#alert.textContent = error instanceof RefusedError ? error.message : 'The server cannot be reached.';
     } finally {
       this.#button.disabled = false;
     }

@@ -1,20 +1,20 @@
 /* The console in the browser. page.ts joins the files of this folder. */
 
-import { Client } from './client.ts';
+import { ConsoleClient } from './client.ts';
 import { ConnectionsView } from './connections-view.ts';
 import { find, setText } from './elements.ts';
 import { renewSession } from './operations.ts';
 import { pause } from './pause.ts';
-import { Session } from './session.ts';
+import { ConsoleSession } from './session.ts';
 import { SignInView } from './sign-in-view.ts';
 import { followStatus, type StreamState } from './status-stream.ts';
 import { StatusView } from './status-view.ts';
 
 const retryRenewalMs = 60_000;
 
-const session = new Session();
+const session = new ConsoleSession();
 // A proxy may serve the console below another path.
-const client = new Client(new URL('graphql', location.href), session);
+const client = new ConsoleClient(new URL('graphql', location.href), session);
 const status = find('status', HTMLElement);
 const user = find('user', HTMLElement);
 const signOut = find('sign-out', HTMLButtonElement);

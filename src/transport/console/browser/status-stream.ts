@@ -1,4 +1,4 @@
-import { type Client, Refusal } from './client.ts';
+import { type ConsoleClient, RefusedError } from './client.ts';
 import { type Status, statusChanges } from './operations.ts';
 import { pause } from './pause.ts';
 
@@ -14,7 +14,7 @@ interface StatusSink {
 }
 
 /** Follows the status of the server, and connects again after every end, until the signal is aborted. */
-export async function followStatus(client: Client, sink: StatusSink, signal: AbortSignal): Promise<void> {
+export async function followStatus(client: ConsoleClient, sink: StatusSink, signal: AbortSignal): Promise<void> {
   sink.showState('Connecting…');
   let attempts = 0;
   while (!signal.aborted) {
@@ -27,7 +27,7 @@ export async function followStatus(client: Client, sink: StatusSink, signal: Abo
         sink.show(serverStatusChanged);
       }
     } catch (error) {
-      if (error instanceof Refusal) reason = error.message;
+      if (error instanceof RefusedError) reason = error.message;
       // If the credentials were refused, the session has ended and the signal is aborted; all else is tried again.
     }
     if (signal.aborted) return;

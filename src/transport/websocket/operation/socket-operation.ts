@@ -12,7 +12,7 @@ import { toGraphQLRequest } from '../../graphql-request.ts';
 import { surround } from '../../surround.ts';
 import type { TransportParts } from '../../transport.ts';
 import { clearPayload } from '../client-message.ts';
-import type { Connection } from '../connection.ts';
+import type { WebSocketConnection } from '../connection.ts';
 import { OperationRefused } from './operation-refused.ts';
 import type { OperationStart } from './operation-starts.ts';
 import { SubscriptionSink } from './subscription-sink.ts';
@@ -37,7 +37,7 @@ type Prepared = PreparedOperation | Answer;
  */
 export class SocketOperation implements AsyncIterableIterator<never, void, void> {
   readonly #parts: TransportParts;
-  readonly #connection: Connection;
+  readonly #connection: WebSocketConnection;
   readonly #id: string;
   readonly #call: Call;
   /** Undefined when a subscription has begun: it may last for days, and must not hold what only its beginning needs. */
@@ -50,7 +50,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   #finish: (() => void) | undefined;
 
   /** Checks the operation at once, in the order of the messages. */
-  constructor(parts: TransportParts, connection: Connection, { id, payload, operationCount }: Subscribe) {
+  constructor(parts: TransportParts, connection: WebSocketConnection, { id, payload, operationCount }: Subscribe) {
     this.#parts = parts;
     this.#connection = connection;
     this.#id = id;

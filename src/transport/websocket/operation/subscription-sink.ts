@@ -1,11 +1,11 @@
 import type { ClientError } from '../../../errors.ts';
 import type { Sink, Stream, StreamMessage } from '../../../live/stream.ts';
-import type { Connection } from '../connection.ts';
+import type { WebSocketConnection } from '../connection.ts';
 import type { SocketWriter } from '../writer.ts';
 
 /** Writes a stream to a WebSocket. Each message is encoded once for all sockets; only the operation's id differs. */
 export class SubscriptionSink implements Sink {
-  readonly #connection: Connection;
+  readonly #connection: WebSocketConnection;
   readonly #writer: SocketWriter;
   readonly #prefix: Buffer;
   readonly #stream: Stream;
@@ -15,7 +15,7 @@ export class SubscriptionSink implements Sink {
   /** The function to call when the connection is closed, or the client has completed. */
   readonly finish = this.#ended.resolve;
 
-  constructor(id: string, connection: Connection, stream: Stream) {
+  constructor(id: string, connection: WebSocketConnection, stream: Stream) {
     this.#connection = connection;
     this.#writer = connection.writer;
     this.#prefix = Buffer.from(`{"id":${JSON.stringify(id)}`);
