@@ -56,7 +56,8 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
     const reads = (async () => {
       await travel();
       if (faults.happens('readFails')) throw new DatabaseUnavailable('simulated: the read failed');
-      const stallMs = faults.happens('readStalls') ? random.between(500, 15_000) : 0;
+      const slowMs = faults.happens('readIsSlow') ? random.between(5, 150) : 0;
+      const stallMs = faults.happens('readStalls') ? random.between(500, 15_000) : slowMs;
       // Its answer may be old when it arrives.
       const isAnswerLate = stallMs > 0 && random.chance(0.5);
       if (stallMs > 0 && !isAnswerLate) await scheduler.delay(stallMs);

@@ -13,6 +13,8 @@ const faultRates = {
   /** Of each read, transaction and commit. */
   readFails: 0.01,
   readStalls: 0.005,
+  /** It takes a tenth of a second, so that others happen between its moment and its answer. */
+  readIsSlow: 0.2,
   commitFails: 0.05,
   /** The commit is stored, and its outcome is not known. */
   commitUnknown: 0.05,

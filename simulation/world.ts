@@ -63,6 +63,7 @@ const faultsOfMessages = [
   'flushStalls',
   'nodeKilled',
   'powerLost',
+  'readIsSlow',
   'rewind',
 ] as const satisfies Fault[];
 
