@@ -37,7 +37,10 @@ export class Writer {
   /** Makes one change after the other, until the faults end. */
   start(): void {
     const { scheduler } = this.#context;
-    scheduler.after(scheduler.random.between(5, 600), () => this.#next(), 'world');
+    const { random } = scheduler;
+    // Some changes follow each other so quickly that nodes have not noticed the first.
+    const delayMs = random.chance(0.3) ? random.between(1, 60) : random.between(5, 600);
+    scheduler.after(delayMs, () => this.#next(), 'world');
   }
 
   /** In a step of the node. */

@@ -18,7 +18,7 @@ describe('the simulator', () => {
 
   it('finds a defect that was put into a copy of the source', async () => {
     const found = await simulate('--mutants', 'heads are not compared', '--seeds', '20');
-    expect(found[0]).toMatch(/^seed \d+: client \d+ of \w+ \(\w+\): it is at \d+ of room \w+, and the log ends at \d+/);
+    expect(found[0]).toMatch(/^seed \d+: client \d+ of \w+ \(\w+\): .* room \w+/);
   });
 
   it('refuses a fault that it does not know', async () => {
