@@ -2,70 +2,43 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseArgs } from 'node:util';
 import { openDatabase } from '../src/data/open-database.ts';
 import { loadSchema } from '../src/engine/schema.ts';
-import { type Fault, faults } from './faults.ts';
+import { readOptions } from './options.ts';
 import { runMutants } from './run-mutants.ts';
 import { findShortest, tellStory } from './story.ts';
 import { noteSeed, startWatchdog } from './watchdog.ts';
 import { type RunOptions, type Shared, World } from './world.ts';
 
-/*
- * npm run simulate -- [--seed N|new] [--seeds N | --seconds N] [--steps N] [--only FAULT,…] [--mutants NAME|all]
- * Runs the live layer on virtual time, with faults that a seed decides, and compares what clients receive with a model.
- */
+/* Runs the live layer on virtual time, with faults that a seed decides, and compares what clients receive with a model. */
 
-const maxNewSeed = 1_000_000;
 const users = Array.from({ length: 6 }, (_, index) => `u${String(index + 1).padStart(26, '0')}`);
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    seeds: { type: 'string', default: '1' },
-    seconds: { type: 'string' },
-    steps: { type: 'string', default: 'Infinity' },
-    only: { type: 'string', default: '' },
-    mutants: { type: 'string' },
-    /** Prints all that happened, also without a defect. */
-    story: { type: 'boolean', default: false },
-    /** A defect is reported without its shortest prefix. */
-    quick: { type: 'boolean', default: false },
-  },
-});
-
-const only = values.only.split(',').filter(Boolean) as Fault[];
-const unknown = only.find((fault) => !faults.includes(fault));
-if (unknown !== undefined)
-  throw new Error(`--only ${unknown}: there is no such fault. There are ${faults.join(', ')}.`);
-const maxSteps = toNumber('steps');
-if (values.mutants === undefined) await simulate();
-else await runMutants(values.mutants, toNumber('seeds'));
+const { seed: first, seeds, seconds, maxSteps, only, mutants, story, quick } = readOptions();
+if (mutants === undefined) await simulate();
+else runMutants(mutants, seeds);
 
 async function simulate(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-simulation-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   startWatchdog();
   const shared = { schema: loadSchema(), template: await createTemplate(folder), users };
-  const first = values.seed === 'new' ? Math.floor(Date.now() / 1_000) % maxNewSeed : toNumber('seed');
-  const count = values.seconds === undefined ? toNumber('seeds') : Number.POSITIVE_INFINITY;
   const startedAt = performance.now();
-  const endsAt = startedAt + (values.seconds === undefined ? Number.POSITIVE_INFINITY : toNumber('seconds') * 1_000);
+  const endsAt = startedAt + seconds * 1_000;
   console.log(`The first seed is ${first}.`);
   const sums = { steps: 0, delivered: 0, notices: 0 };
   const counts = new Map<string, number>();
   let seed = first;
-  for (; seed < first + count && performance.now() < endsAt; seed += 1) {
+  for (; seed < first + seeds && performance.now() < endsAt; seed += 1) {
     const options = { seed, maxSteps, only };
     noteSeed(seed);
     const outcome = await new World(options, shared).run();
-    if (values.story) console.log(outcome.story.join('\n'));
+    if (story) console.log(outcome.story.join('\n'));
     if (outcome.defect !== undefined) return report(options, shared);
     for (const name of ['steps', 'delivered', 'notices'] as const) sums[name] += outcome[name];
     for (const [fault, number] of Object.entries(outcome.faults)) counts.set(fault, (counts.get(fault) ?? 0) + number);
   }
-  const seconds = (performance.now() - startedAt) / 1_000;
-  const perSecond = Math.round(sums.steps / seconds);
+  const perSecond = Math.round((sums.steps * 1_000) / (performance.now() - startedAt));
   console.log(`${seed - first} seeds, no defect: ${sums.steps} steps, ${perSecond} per second.`);
   console.log(
     `${sums.delivered} events were delivered, and ${sums.notices} clients were notified that they missed some.`,
@@ -79,14 +52,14 @@ async function simulate(): Promise<void> {
 /** Prints the story of a defect, and the shortest run that still has it. */
 async function report(options: RunOptions, shared: Shared): Promise<void> {
   const run = (maxSteps: number) => new World({ ...options, maxSteps }, shared).run();
-  const { steps, outcome } = values.quick
+  const { steps, outcome } = quick
     ? { steps: options.maxSteps, outcome: await run(options.maxSteps) }
     : await findShortest(run, options.maxSteps);
   console.log(tellStory(outcome));
   const prefix = steps === Number.POSITIVE_INFINITY ? '' : ` --steps ${steps}`;
   console.log(`Defect with seed ${options.seed}, found in step ${outcome.steps}: ${outcome.defect}`);
   console.log(
-    `Repeat it: npm run simulate -- --seed ${options.seed}${prefix}${values.only && ` --only ${values.only}`}`,
+    `Repeat it: npm run simulate -- --seed ${options.seed}${prefix}${only.length > 0 ? ` --only ${only.join()}` : ''}`,
   );
   process.exitCode = 1;
 }
@@ -102,10 +75,4 @@ async function createTemplate(folder: string): Promise<string> {
   for (const [index, id] of users.entries()) insert.run(id, `User ${index + 1}`);
   database.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');
   return path;
-}
-
-function toNumber(name: 'seed' | 'seeds' | 'seconds' | 'steps'): number {
-  const number = Number(values[name]);
-  if (!(number >= 0)) throw new Error(`--${name} must be a number (got "${values[name]}").`);
-  return number;
 }

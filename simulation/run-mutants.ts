@@ -10,7 +10,12 @@ const repository = fileURLToPath(new URL('..', import.meta.url));
 /** Runs the simulator on copies of the source, each with one defect, and prints the seed that finds it. */
 export function runMutants(name: string, seeds: number): void {
   const chosen = mutants.filter((mutant) => name === 'all' || mutant.name === name);
-  if (chosen.length === 0) throw new Error(`--mutants ${name}: there is no such mutant.`);
+  if (chosen.length === 0) {
+    console.error(
+      `--mutants ${name}: there is no such mutant. There are:\n${mutants.map((mutant) => mutant.name).join('\n')}`,
+    );
+    process.exitCode = 2;
+  }
   for (const mutant of chosen) {
     const found = findDefect(mutant, seeds);
     console.log(`${found ?? `not found in ${seeds} seeds`} | ${mutant.name}`);
