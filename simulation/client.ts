@@ -141,6 +141,7 @@ export class Client {
       let call = node.callOf(null as never, after !== undefined);
       try {
         const viewer = await node.authenticate(this.userId);
+        this.check.signIn(viewer.credential);
         if (!socket.isOpen) return;
         call = node.callOf(viewer, after !== undefined);
         cancel.push(() => call.cancellation.cancel(new ClientDisconnected()));

@@ -37,9 +37,6 @@ interface ModelParts {
   onDefect: (message: string) => void;
 }
 
-/** How long a node may need to notice that an access has ended. */
-const graceMs = 2_000;
-
 /**
  * What is true, read from the database right after each commit: which events exist, in which order, and who may see them at
  * which moment. Everything that a client receives is compared with it.
@@ -53,8 +50,6 @@ export class Model {
   /** When each post was deleted. */
   readonly deletedPosts = new Map<string, number>();
   readonly deleted = new Set<string>();
-  /** When the sessions of a user were last ended. */
-  readonly revoked = new Map<string, number>();
   /** When rooms were deleted, or lost by a rewind. */
   readonly ended = new Map<string, number>();
   /** Rooms whose deletion was lost by a rewind. */
@@ -62,7 +57,8 @@ export class Model {
   rewinds = 0;
   /** When the database was last rewound. */
   rewoundAt = Number.NEGATIVE_INFINITY;
-  readonly #generations = new Map<string, number>();
+  /** From which number on the sessions of a user are valid, and since when. A deleted user has none. */
+  readonly #sessions = new Map<string, { from: number; since: number }>();
   /** The events by the position before them. */
   readonly #followers = new Map<string, Committed[]>();
   readonly #parts: ModelParts;
@@ -76,18 +72,21 @@ export class Model {
 
   /** Reads what was committed since the last call. */
   update(): void {
-    const deletedBefore = new Set(this.deleted);
     this.deleted.clear();
     for (const { id, sessionsFrom, deletedAt } of this.#all('select id, sessionsFrom, deletedAt from users')) {
-      const [userId, generation] = [String(id), Number(sessionsFrom)];
+      const userId = String(id);
+      const from = deletedAt === null ? Number(sessionsFrom) : Number.POSITIVE_INFINITY;
       if (deletedAt !== null) this.deleted.add(userId);
-      const isNew = deletedAt !== null && !deletedBefore.has(userId);
-      if (isNew || generation > (this.#generations.get(userId) ?? 0)) this.revoked.set(userId, this.#now());
-      this.#generations.set(userId, generation);
+      if (from !== this.#sessions.get(userId)?.from) this.#sessions.set(userId, { from, since: this.#now() });
     }
-    const rows = this.#all('select id, visibility, head from rooms where deletedAt is null');
-    for (const { id, visibility, head } of rows) this.#updateRoom(String(id), visibility === 'PRIVATE', Number(head));
-    const present = new Set(rows.map(({ id }) => String(id)));
+    const present = new Set<string>();
+    for (const { id, visibility, head, deletedAt } of this.#all('select id, visibility, head, deletedAt from rooms')) {
+      const roomId = String(id);
+      if (deletedAt === null) present.add(roomId);
+      // The transaction that deletes a room may share a commit with the last events in it.
+      if (deletedAt === null || this.rooms.has(roomId))
+        this.#updateRoom(roomId, visibility === 'PRIVATE', Number(head));
+    }
     for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
   }
 
@@ -105,12 +104,6 @@ export class Model {
     for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
     for (const row of rows) this.#rewindRoom(String(row['id']), row);
     for (const { id } of this.#all('select id from posts')) this.deletedPosts.delete(String(id));
-    for (const { id, sessionsFrom, deletedAt } of this.#all('select id, sessionsFrom, deletedAt from users')) {
-      const [userId, generation] = [String(id), Number(sessionsFrom)];
-      const isUndone = generation < (this.#generations.get(userId) ?? 0) || this.deleted.has(userId);
-      if (isUndone && deletedAt === null) this.revoked.delete(userId);
-      this.#generations.set(userId, generation);
-    }
     this.update();
   }
 
@@ -124,6 +117,12 @@ export class Model {
   wasHidden(userId: string, roomId: string, withinMs: number): boolean {
     if (!this.maySee(userId, roomId)) return true;
     return this.#now() - (this.rooms.get(roomId)?.changed.get(userId) ?? Number.NEGATIVE_INFINITY) <= withinMs;
+  }
+
+  /** For how long sessions with a number have been invalid, in milliseconds; undefined if they are valid. */
+  sinceSessionEnded(userId: string, number: number): number | undefined {
+    const session = this.#sessions.get(userId);
+    return session && number < session.from ? this.#now() - session.since : undefined;
   }
 
   /** For how long a user has been, or has not been, a member of a room, in milliseconds. */
@@ -143,15 +142,15 @@ export class Model {
 
   /**
    * Why an event may not be sent to a user at this moment; undefined if it may. `isLate`: it came before the end of the
-   * access, of which a node may not know yet.
+   * access, of which a node may not know for `accessMs`.
    */
-  findLeak(userId: string, event: Committed): { reason: string; isLate: boolean } | undefined {
+  findLeak(userId: string, event: Committed, accessMs: number): { reason: string; isLate: boolean } | undefined {
     if (this.maySee(userId, event.roomId) || this.ended.has(event.roomId)) return undefined;
     const lost = this.rooms.get(event.roomId)?.lost.get(userId);
     if (!lost) return { reason: 'the user never had access', isLate: false };
     if (event.seq >= lost.seq) return { reason: `the user lost access with event ${lost.seq}`, isLate: false };
     const age = this.#now() - lost.at;
-    return age > graceMs ? { reason: `the user lost access ${Math.round(age)} ms ago`, isLate: true } : undefined;
+    return age > accessMs ? { reason: `the user lost access ${Math.round(age)} ms ago`, isLate: true } : undefined;
   }
 
   /** The event after a position in the present history. */
@@ -160,10 +159,12 @@ export class Model {
     return events?.findLast((event) => !this.isGone(event)) ?? events?.at(-1);
   }
 
-  /** How long ago a user has lost access to a room, in milliseconds; undefined for a user who has not. */
+  /** How long ago a user has lost access to a room, or the room has ended, in milliseconds; undefined if neither. */
   sinceLost(userId: string, roomId: string): number | undefined {
-    const lost = this.maySee(userId, roomId) ? undefined : this.rooms.get(roomId)?.lost.get(userId);
-    return lost && this.#now() - lost.at;
+    const endedAt = this.ended.get(roomId);
+    const lostAt = this.maySee(userId, roomId) ? undefined : this.rooms.get(roomId)?.lost.get(userId)?.at;
+    const at = endedAt ?? lostAt;
+    return at === undefined ? undefined : this.#now() - at;
   }
 
   /** Whether an event was committed and is not in the log: the database was rewound, or the log was trimmed. */
@@ -269,7 +270,7 @@ export class Model {
   }
 
   #recordAccess(room: ModelRoom, before: Pick<ModelRoom, 'isPrivate' | 'members'>): void {
-    for (const userId of this.#generations.keys()) {
+    for (const userId of this.#sessions.keys()) {
       const [could, can] = [before, room].map(({ isPrivate, members }) => !isPrivate || members.has(userId));
       if (could === can) continue;
       room.changed.set(userId, this.#now());
@@ -300,9 +301,10 @@ export class Model {
     if (this.ended.delete(id)) this.restored.add(id);
     const before = known ?? newRoom({ members, isPrivate });
     const heads = before.heads.filter(({ seq }) => seq <= head.seq);
-    const room = { ...before, head, heads, isPrivate, members };
+    const joined = new Map([...before.joined].filter(([, seq]) => seq <= head.seq));
+    const room = { ...before, head, heads, isPrivate, members, joined };
     this.rooms.set(id, room);
-    for (const userId of this.#generations.keys()) {
+    for (const userId of this.#sessions.keys()) {
       if (before.members.has(userId) !== members.has(userId)) room.moved.set(userId, now);
       const lost = room.lost.get(userId);
       if (lost) room.lost.set(userId, { ...lost, seq: Number.POSITIVE_INFINITY });
@@ -315,6 +317,7 @@ export class Model {
 
   #endRoom(id: string): void {
     this.rooms.delete(id);
+    this.restored.delete(id);
     this.ended.set(id, this.#now());
     this.#parts.note(`${id} is deleted`);
   }

@@ -17,6 +17,8 @@ export interface RunContext {
   mayBeLate(node: string): boolean;
   /** The time after which what has happened has arrived at a client that reads. */
   readonly arrivalMs: number;
+  /** The time after which a viewer who has lost access to a room, or whose session was ended, receives nothing. */
+  readonly accessMs: number;
   /** The number of events that clients have received. */
   delivered: number;
   /** A node that runs; undefined if there is none. */

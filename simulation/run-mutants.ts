@@ -23,6 +23,10 @@ export function runMutants(name: string, seeds: number): void {
   }
 }
 
+function simulate(program: string, ...options: string[]) {
+  return spawnSync(process.execPath, [program, ...options, '--quick'], { encoding: 'utf8' });
+}
+
 /** The seed and what it reports; undefined if no seed finds the defect. */
 function findDefect({ file, from, to }: Mutant, seeds: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-mutant-'));
@@ -38,9 +42,14 @@ function findDefect({ file, from, to }: Mutant, seeds: number): string | undefin
       code.replace(from, () => to),
     );
     const program = join(folder, 'simulation/main.ts');
-    const command = [program, '--seeds', String(seeds), '--quick'];
-    const { stdout } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    const { stdout, stderr } = simulate(program, '--seeds', String(seeds));
     const [, seed, defect] = /^Defect with seed (\d+), found in step [^:]*: (.*)/m.exec(stdout) ?? [];
+    if (seed === undefined && !stdout.includes('no defect')) throw new Error(stderr);
+    if (
+      seed !== undefined &&
+      !simulate(join(repository, 'simulation/main.ts'), '--seed', seed).stdout.includes('no defect')
+    )
+      throw new Error(`Seed ${seed} has a defect without a mutant, too.`);
     return seed === undefined ? undefined : `seed ${seed}: ${defect}`;
   } finally {
     rmSync(folder, { recursive: true, force: true });

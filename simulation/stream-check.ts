@@ -1,3 +1,4 @@
+import type { Viewer } from '../src/identity/viewer.ts';
 import { decodeCursor, encodeCursor, type RoomPosition } from '../src/live/cursor.ts';
 import type { Stream } from '../src/live/stream.ts';
 import type { Committed } from './model.ts';
@@ -12,10 +13,10 @@ export type Subscribed =
 
 /** How long a node may need to notice a change whose message was lost: a comparison of 1.5 s, and some reads. */
 const noticeMs = 4_000;
+/** Within this time the stream of a client that reads ends if its user may not have it any more. */
+const endMs = 5_000;
 /** Within this time a room leaves the inbox of a client that reads. */
 const departureMs = 8_000;
-/** The time after which a viewer who has lost access to a room, or whose session was ended, receives nothing. */
-const accessMs = 2_000;
 /** The time after which a deleted post is not sent. */
 const deletionMs = 5_000;
 
@@ -39,6 +40,8 @@ export class StreamCheck {
   /** The node of the present connection. */
   #node = '';
   #connectedAt = 0;
+  /** The number of its session; undefined before it has one. */
+  #session: number | undefined;
   /** When the node has announced the position at which the stream starts. */
   #openedAt: number | undefined;
   readonly #run: RunContext;
@@ -58,9 +61,16 @@ export class StreamCheck {
     this.#node = node;
     this.#connectedAt = this.#now;
     this.#openedAt = undefined;
+    this.#session = undefined;
+    this.present = undefined;
     if (!this.positions || this.#follows.kind === 'presence') return undefined;
     if (this.#foreign) return [encodeCursor(this.#foreign)];
     return Array.from(this.positions.values(), encodeCursor);
+  }
+
+  /** The node has accepted its credential. */
+  signIn(credential: Viewer['credential']): void {
+    if (credential.kind === 'session') this.#session = credential.sessionsFrom;
   }
 
   /** Forgets the events since an earlier moment: it receives them again. */
@@ -106,7 +116,17 @@ export class StreamCheck {
   /** What was committed some seconds ago has arrived. Call it while the client has been connected and has read for that time. */
   checkArrivals(): void {
     const { model, arrivalMs } = this.#run;
-    if (this.#mayBeLate || this.#isRewound(arrivalMs) || this.#follows.kind === 'presence') return;
+    if (this.#mayBeLate || this.#isRewound(Math.max(arrivalMs, noticeMs))) return;
+    if ((this.#sinceSessionEnded ?? 0) > endMs) this.#fail('its session was ended, and its stream was not');
+    if (this.#follows.kind !== 'inbox') {
+      const { roomId } = this.#follows;
+      if ((model.sinceLost(this.#userId, roomId) ?? 0) > endMs && !model.restored.has(roomId))
+        this.#fail(`room ${roomId} has ended for its user, and its stream has not`);
+    }
+    if (this.#follows.kind === 'presence') return;
+    for (const position of this.positions?.values() ?? [])
+      if (model.isGone(position) && !model.isTrimmed(position.roomId, position.seq - 1))
+        this.#fail(`it is at event ${position.seq} of a lost history of room ${position.roomId}`);
     const rooms = this.#follows.kind === 'inbox' ? model.roomsOf(this.#userId) : [this.#follows.roomId];
     for (const roomId of rooms) {
       const isRecent =
@@ -143,16 +163,19 @@ export class StreamCheck {
     return this.#isRewound(this.#sinceConnect + noticeMs);
   }
 
+  get #sinceSessionEnded(): number | undefined {
+    return this.#session === undefined ? undefined : this.#run.model.sinceSessionEnded(this.#userId, this.#session);
+  }
+
   get #sinceConnect(): number {
     return this.#now - this.#connectedAt;
   }
 
   #checkRights({ data, extensions }: LiveMessage): void {
-    const { model } = this.#run;
-    const revokedAt = model.revoked.get(this.#userId);
-    const sinceRevoked = revokedAt !== undefined && revokedAt >= this.#connectedAt ? this.#now - revokedAt : 0;
-    if (sinceRevoked > accessMs && !this.#mayBeLate)
-      this.#fail(`it was sent an event ${Math.round(sinceRevoked)} ms after its session ended`);
+    const { model, accessMs } = this.#run;
+    const sinceEnded = this.#sinceSessionEnded ?? 0;
+    if (sinceEnded > accessMs && !this.#mayBeLate)
+      this.#fail(`it was sent an event ${Math.round(sinceEnded)} ms after its session ended`);
     if (this.#follows.kind === 'presence') {
       const sinceLost = model.sinceLost(this.#userId, this.#follows.roomId) ?? 0;
       if (sinceLost > accessMs && !this.#mayBeLate && !this.#isRewound(noticeMs))
@@ -165,7 +188,7 @@ export class StreamCheck {
     const event = this.#find(extensions?.live);
     if (!event || (this.#follows.kind === 'inbox' && this.#isOwnEnd(event))) return;
     const { type, seq, roomId } = event;
-    const leak = model.findLeak(this.#userId, event);
+    const leak = model.findLeak(this.#userId, event, accessMs);
     if (leak && !(leak.isLate && (this.#mayBeLate || this.#isRewound(noticeMs))))
       this.#fail(`it was sent ${type} ${seq} of room ${roomId}, and ${leak.reason}`);
     const isFormer = this.#follows.kind === 'inbox' && model.rooms.has(roomId) && !model.isMember(this.#userId, roomId);
@@ -243,9 +266,10 @@ export class StreamCheck {
     const { roomId } = position;
     const before = positions.get(roomId);
     // They have the position of the event before, and are not in the log.
-    if (event.__typename === 'RoomDeleted') return this.#receiveDeletion(position);
+    if (event.__typename === 'RoomDeleted') return this.#receiveDeletion(position, live);
     if (event.__typename === 'RoomRead') {
-      if (before && before.seq !== position.seq)
+      if (!before) this.#checkEntering(position, this.#run.model.next(position));
+      else if (before.seq !== position.seq || before.mark !== position.mark)
         this.#fail(`it is at ${before.seq} of room ${roomId}, and received RoomRead at ${position.seq}`);
       positions.set(roomId, position);
       return;
@@ -263,8 +287,9 @@ export class StreamCheck {
     this.#ends.set(roomId, position);
   }
 
-  #receiveDeletion({ roomId }: RoomPosition): void {
+  #receiveDeletion({ roomId }: RoomPosition, { ended }: LiveExtension): void {
     const { model } = this.#run;
+    if (!ended) this.#fail(`it received RoomDeleted of room ${roomId} without \`ended\``);
     const end = this.#ends.get(roomId);
     if (end?.seq === Number.POSITIVE_INFINITY && !model.restored.has(roomId) && !this.#isRewoundSince)
       this.#fail(`it received RoomDeleted of room ${roomId} twice`);
@@ -301,7 +326,8 @@ export class StreamCheck {
   #checkEntering({ roomId, seq }: RoomPosition, next: Committed | undefined): void {
     const { model } = this.#run;
     const isJoin = next?.type === 'MemberJoined' && next.subjectId === this.#userId;
-    if (!isJoin && !model.isTrimmed(roomId, seq - 1) && !this.#isRewoundSince)
+    const isOldest = model.isTrimmed(roomId, seq - 1) && model.isJoinTrimmed(this.#userId, roomId);
+    if (!isJoin && !isOldest && !this.#isRewoundSince)
       this.#fail(`room ${roomId} enters its inbox with ${next?.type} ${seq + 1}, not with the user's MemberJoined`);
     const end = this.#ends.get(roomId);
     if (end && seq < end.seq && !model.isGone(end) && !model.restored.has(roomId))
@@ -352,7 +378,7 @@ export class StreamCheck {
         return follows.kind === 'inbox' && (isLost || isExcused) ? undefined : 'they are valid';
       }
       case 'UNAUTHENTICATED': {
-        const isEnded = (model.revoked.get(this.#userId) ?? -1) >= this.#connectedAt || model.deleted.has(this.#userId);
+        const isEnded = this.#sinceSessionEnded !== undefined || model.deleted.has(this.#userId);
         return isEnded || this.#isRewoundSince ? undefined : 'its session is valid';
       }
       case 'ROOM_DELETED': {
