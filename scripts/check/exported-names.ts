@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buildSchema } from 'graphql';
 import { parseSync } from 'oxc-parser';
 import { findTypeScriptFiles, inRepository } from '../repository.ts';
-
-/** Generated types and resolvers have the names of the types of the schema. */
-const namedBySchema = /^src\/resolvers\/|\.generated\.ts$/;
 
 /** The names that a module declares and exports. */
 function readExportedNames(code: string): string[] {
@@ -15,12 +13,18 @@ function readExportedNames(code: string): string[] {
 
 /** The names that several files of src/ export: whoever meets one would have to look where it comes from. */
 export async function checkExportedNames(root = inRepository()): Promise<string[]> {
-  const files = findTypeScriptFiles('src', root).filter((path) => !namedBySchema.test(path));
+  const schema = buildSchema(await readFile(inRepository('schema.graphql'), 'utf8'));
+  const files = findTypeScriptFiles('src', root).filter((path) => !path.endsWith('.generated.ts'));
   const exporters = new Map<string, string[]>();
   for (const path of files) {
-    for (const name of readExportedNames(await readFile(join(root, path), 'utf8')))
-      exporters.set(name, [...(exporters.get(name) ?? []), path]);
+    for (const name of readExportedNames(await readFile(join(root, path), 'utf8'))) {
+      // The resolvers of a type have its name.
+      const isOfType = path.startsWith('src/resolvers/') && schema.getType(name) !== undefined;
+      if (!isOfType) exporters.set(name, [...(exporters.get(name) ?? []), path]);
+    }
   }
   const repeated = [...exporters].filter(([, paths]) => paths.length > 1);
-  return repeated.map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}: it must have one meaning`);
+  return repeated.map(
+    ([name, paths]) => `${name} is exported by ${paths.join(' and ')}: rename one, so that the name says which it is`,
+  );
 }

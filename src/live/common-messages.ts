@@ -20,7 +20,6 @@ export function followCommonMessages(bus: Bus, parts: CommonMessageParts): Promi
   return bus.subscribe(commonTopic, (message) => handle(message, parts));
 }
 
-/** The messages of other topics need nothing here. */
 function handle(message: BusMessage, parts: CommonMessageParts): void {
   switch (message.type) {
     case 'contentErased':
@@ -33,6 +32,20 @@ function handle(message: BusMessage, parts: CommonMessageParts): void {
       return revoke(message, parts);
     case 'anythingMayHaveChanged':
       return checkAll(parts);
+    // The messages of other topics.
+    case 'roomChanged':
+    case 'roomDeleted':
+    case 'roomMayHaveChanged':
+    case 'roomRead':
+    case 'userMuted':
+    case 'membershipsChanged':
+    case 'nodesAsked':
+    case 'nodeAnswered':
+    case 'presenceReported':
+    case 'typingStopped':
+      return;
+    default:
+      message satisfies never;
   }
 }
 

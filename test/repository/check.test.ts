@@ -79,7 +79,7 @@ describe('a layer imports only itself and lower layers', () => {
   });
 });
 
-test('a name that two files export is named with both files, but for the resolvers of a type and generated files', async () => {
+test('a name that two files export is named with both files, but for the resolvers of a type, and in generated files', async () => {
   const root = await writeFiles({
     'src/data/posts.ts': 'export interface Page {}\nexport type { Room } from "./rooms.ts";\nconst local = 1;\n',
     'src/data/rooms.ts': 'export class Room {}\nexport const local = 2;\n',
@@ -88,7 +88,7 @@ test('a name that two files export is named with both files, but for the resolve
     'src/data/schema.generated.ts': 'export type Page = 1;\n',
   });
   expect(await checkExportedNames(root)).toEqual([
-    'Page is exported by src/data/posts.ts and src/transport/pages.ts: it must have one meaning',
+    'Page is exported by src/data/posts.ts and src/transport/pages.ts: rename one, so that the name says which it is',
   ]);
 });
 

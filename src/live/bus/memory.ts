@@ -1,8 +1,8 @@
 import { type Bus, type BusOptions, noMessages } from './bus.ts';
 import { Listeners } from './listeners.ts';
 
-/** A bus within one process. Without options, the error of a listener is an uncaught exception. */
-export function createMemoryBus({ onError }: BusOptions = { onError: throwLater }): Bus {
+/** A bus within one process. Without options, the error of a listener is an unhandled rejection. */
+export function createMemoryBus({ onError }: BusOptions = { onError: (error) => void Promise.reject(error) }): Bus {
   const listeners = new Listeners(onError);
   const counts = { ...noMessages };
   return {
@@ -23,10 +23,4 @@ export function createMemoryBus({ onError }: BusOptions = { onError: throwLater 
     onStateChange: () => {},
     close: async () => listeners.clear(),
   };
-}
-
-function throwLater(error: unknown): void {
-  setImmediate(() => {
-    throw error;
-  });
 }

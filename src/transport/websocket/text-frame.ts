@@ -22,11 +22,11 @@ export function copyFrames(frames: readonly TextFrame[], bytes: Buffer): Buffer 
   return bytes;
 }
 
-/** The frame without `shared`. */
-export function ownPartOf(frame: TextFrame): Buffer {
-  const head = Buffer.allocUnsafe(lengthOf(frame) - frame.shared.length);
-  writeHead(head, 0, frame);
-  return head;
+/** The bytes of the frame before `shared`. */
+export function copyUnshared(frame: TextFrame): Buffer {
+  const bytes = Buffer.allocUnsafe(lengthOf(frame) - frame.shared.length);
+  writeHead(bytes, 0, frame);
+  return bytes;
 }
 
 function headerLength(length: number): number {

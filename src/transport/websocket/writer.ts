@@ -4,7 +4,7 @@ import { contain, type Fail } from '../../contain.ts';
 import type { ClientAccount } from '../../engine/limits/client-memory.ts';
 import { maxBufferedBytes } from '../admission/buffered-bytes.ts';
 import { type PendingWrite, sendEventsAtTurnEnd } from '../batched-writes.ts';
-import { copyFrames, lengthOf, ownPartOf, type TextFrame } from './text-frame.ts';
+import { copyFrames, copyUnshared, lengthOf, type TextFrame } from './text-frame.ts';
 
 /** Longer writes are not copied into one buffer. */
 const maxCopiedBytes = 16 * 1024;
@@ -167,7 +167,7 @@ export class SocketWriter implements PendingWrite {
       if (frame.shared.length <= maxCopiedBytes)
         this.#socket.write(copyFrames([frame], Buffer.allocUnsafe(lengthOf(frame))));
       else {
-        this.#socket.write(ownPartOf(frame));
+        this.#socket.write(copyUnshared(frame));
         this.#socket.write(frame.shared);
       }
     }

@@ -5,7 +5,7 @@ import type { ConsoleSession } from './session.ts';
 const silenceMs = 20_000;
 
 /** An error that the server answered. */
-export class RefusedError extends Error {
+export class ConsoleRequestError extends Error {
   readonly code: string;
 
   constructor(message: string, code: string) {
@@ -29,7 +29,7 @@ export class ConsoleClient {
     this.#session = session;
   }
 
-  /** @throws RefusedError, or a TypeError if the server cannot be reached. */
+  /** @throws ConsoleRequestError, or a TypeError if the server cannot be reached. */
   async post<Data, Variables>(operation: ConsoleOperation<Data, Variables>, variables: Variables): Promise<Data> {
     const { token } = this.#session;
     const accept = 'application/graphql-response+json';
@@ -41,7 +41,7 @@ export class ConsoleClient {
 
   /**
    * Yields the results of a subscription, until the stream ends.
-   * @throws RefusedError, a TypeError if the server cannot be reached, or an AbortError.
+   * @throws ConsoleRequestError, a TypeError if the server cannot be reached, or an AbortError.
    */
   async *stream<Data>({ text: query }: ConsoleOperation<Data>, signal: AbortSignal): AsyncGenerator<Data> {
     const { token } = this.#session;
@@ -80,14 +80,14 @@ export class ConsoleClient {
     return fetch(this.#endpoint, { method: 'POST', headers, body: JSON.stringify(request), signal });
   }
 
-  #refuse(result: Result<unknown>, token: string | undefined): RefusedError {
-    const refusal = toRefusal(result);
+  #refuse(result: Result<unknown>, token: string | undefined): ConsoleRequestError {
+    const requestError = toRequestError(result);
     // The token may have been renewed since the operation was sent, and the session may have ended.
-    if (token === undefined || token !== this.#session.token) return refusal;
-    const { code } = refusal;
+    if (token === undefined || token !== this.#session.token) return requestError;
+    const { code } = requestError;
     if (code === 'UNAUTHENTICATED') this.#session.end('Your session has expired or was revoked. Sign in again.');
     if (code === 'FORBIDDEN') this.#session.end(notAdmin(this.#session.name));
-    return refusal;
+    return requestError;
   }
 }
 
@@ -96,12 +96,12 @@ export class ConsoleClient {
  * that its credentials have changed; the next request says how.
  */
 function readOrThrow<Data>(result: Result<Data>): Data {
-  if (!result.data) throw toRefusal(result);
+  if (!result.data) throw toRequestError(result);
   return result.data;
 }
 
-function toRefusal({ errors: [error] = [] }: Result<unknown>): RefusedError {
-  return new RefusedError(error?.message ?? 'The answer has no data.', error?.extensions.code ?? '');
+function toRequestError({ errors: [error] = [] }: Result<unknown>): ConsoleRequestError {
+  return new ConsoleRequestError(error?.message ?? 'The answer has no data.', error?.extensions.code ?? '');
 }
 
 export function notAdmin(name: string): string {

@@ -1,8 +1,8 @@
-import { type ConsoleClient, RefusedError } from './client.ts';
+import { type ConsoleClient, ConsoleRequestError } from './client.ts';
 import { find, setText } from './elements.ts';
 import { cancelEnd, confirmEnd } from './end-dialog.ts';
 import { formatBytes, formatMs, formatNumber, formatTime } from './format.ts';
-import { type ConnectedClient, endConnection, listConnections } from './operations.ts';
+import { type ConnectionRow, endConnection, listConnections } from './operations.ts';
 import { pause } from './pause.ts';
 import { numbers, Table } from './table.ts';
 
@@ -16,7 +16,7 @@ export class ConnectionsView {
   readonly #notice = find('connections-notice', HTMLElement);
   readonly #first = find('first-page', HTMLButtonElement);
   readonly #more = find('next-page', HTMLButtonElement);
-  readonly #table: Table<ConnectedClient>;
+  readonly #table: Table<ConnectionRow>;
   /** The cursor before the page that is shown, and that after it. */
   #after: string | undefined;
   #next: string | undefined;
@@ -72,7 +72,7 @@ export class ConnectionsView {
       this.#first.disabled = this.#after === undefined;
       this.#more.disabled = this.#next === undefined;
     } catch (error) {
-      if (own === this.#latest && error instanceof RefusedError) this.#showRefusal(error.message);
+      if (own === this.#latest && error instanceof ConsoleRequestError) this.#showRefusal(error.message);
     }
   }
 
@@ -82,7 +82,7 @@ export class ConnectionsView {
     this.#refusal = message;
   }
 
-  async #end(connection: ConnectedClient): Promise<void> {
+  async #end(connection: ConnectionRow): Promise<void> {
     const name = describe(connection);
     if (!(await confirmEnd(`End ${name}? Its client may connect again.`))) return;
     try {
@@ -95,15 +95,15 @@ export class ConnectionsView {
   }
 }
 
-function describe({ viewer, transport, address }: ConnectedClient): string {
+function describe({ viewer, transport, address }: ConnectionRow): string {
   return `the ${nameOf(transport)} of ${viewer?.name ?? 'an anonymous viewer'} from ${address}`;
 }
 
-function nameOf(transport: ConnectedClient['transport']): string {
+function nameOf(transport: ConnectionRow['transport']): string {
   return { SSE: 'event stream', MULTIPART: 'multipart stream', WEBSOCKET: 'WebSocket' }[transport];
 }
 
-function createTable(end: (connection: ConnectedClient) => void): Table<ConnectedClient> {
+function createTable(end: (connection: ConnectionRow) => void): Table<ConnectionRow> {
   return new Table(find('connections', HTMLTableElement), {
     columns: [
       { title: 'Viewer', text: ({ viewer }) => viewer?.name ?? 'anonymous' },

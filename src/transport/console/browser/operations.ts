@@ -18,14 +18,14 @@ export interface Status {
 
 export type NodeStatus = Omit<NodeReport['status'], 'startedAt'> & { startedAt: string };
 
-export interface ConnectedClient extends Omit<Client, 'viewerId' | 'transport' | 'since'> {
+export interface ConnectionRow extends Omit<Client, 'viewerId' | 'transport' | 'since'> {
   viewer: { id: string; name: string } | null;
   transport: Uppercase<Client['transport']>;
   since: string;
 }
 
 interface ConnectionPage {
-  nodes: ConnectedClient[];
+  nodes: ConnectionRow[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
   total: number;
 }

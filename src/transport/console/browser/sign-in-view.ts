@@ -1,4 +1,4 @@
-import { type ConsoleClient, notAdmin, RefusedError } from './client.ts';
+import { type ConsoleClient, ConsoleRequestError, notAdmin } from './client.ts';
 import { find } from './elements.ts';
 import { signIn } from './operations.ts';
 import type { ConsoleSession } from './session.ts';
@@ -43,7 +43,7 @@ export class SignInView {
       if (user.role === 'ADMIN') this.#session.start(accessToken, user.name);
       else this.#alert.textContent = notAdmin(user.name);
     } catch (error) {
-      this.#alert.textContent = error instanceof RefusedError ? error.message : 'The server cannot be reached.';
+      this.#alert.textContent = error instanceof ConsoleRequestError ? error.message : 'The server cannot be reached.';
     } finally {
       this.#button.disabled = false;
     }

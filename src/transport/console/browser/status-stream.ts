@@ -1,4 +1,4 @@
-import { type ConsoleClient, RefusedError } from './client.ts';
+import { type ConsoleClient, ConsoleRequestError } from './client.ts';
 import { type Status, statusChanges } from './operations.ts';
 import { pause } from './pause.ts';
 
@@ -27,7 +27,7 @@ export async function followStatus(client: ConsoleClient, sink: StatusSink, sign
         sink.show(serverStatusChanged);
       }
     } catch (error) {
-      if (error instanceof RefusedError) reason = error.message;
+      if (error instanceof ConsoleRequestError) reason = error.message;
       // If the credentials were refused, the session has ended and the signal is aborted; all else is tried again.
     }
     if (signal.aborted) return;
