@@ -317,7 +317,6 @@ export class Model {
 
   #endRoom(id: string): void {
     this.rooms.delete(id);
-    this.restored.delete(id);
     this.ended.set(id, this.#now());
     this.#parts.note(`${id} is deleted`);
   }
