@@ -1,5 +1,7 @@
 // Runs on SQLite and on PostgreSQL.
 import { expect, it, onTestFinished } from 'vitest';
+import type { BusMessage } from '../../src/live/bus/bus.ts';
+import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { openDocumented } from '../support/clients/resume-docs.ts';
 import { type Cursors, change, InboxStream, inboxQuery } from '../support/inbox/inbox-stream.ts';
@@ -22,6 +24,25 @@ it('the message with the MemberLeft of the viewer, and that with RoomDeleted, ha
   ]);
   await change(postroom, 'deleteRoom', ada, hall);
   expect(await inboxes[0]?.nextLive()).toEqual({ room: hall, cursor, ended: true });
+});
+
+it('a RoomRead that is sent after its room was deleted has the room as it was, and RoomDeleted follows', async () => {
+  const bus = createMemoryBus();
+  let isSilent = false;
+  const publish = (message: BusMessage) => isSilent || bus.publish(message);
+  const postroom = await launchForTest({}, { bus: { ...bus, publish: (message) => void publish(message) } });
+  const ada = await postroom.signUp('Ada');
+  const hall = await postroom.createRoom(ada, 'hall');
+  const inbox = await InboxStream.open(postroom, ada);
+  await postroom.createPost(ada, hall, 'one');
+  expect(await inbox.next()).toMatchObject({ __typename: 'PostCreated' });
+  // The node of the inbox does not know of the deletion yet.
+  isSilent = true;
+  await change(postroom, 'deleteRoom', ada, hall);
+  bus.publish({ type: 'roomRead', userId: ada.id, roomId: hall, readUpTo: 0 });
+  expect(await inbox.next()).toMatchObject({ __typename: 'RoomRead', room: { id: hall, name: 'hall' } });
+  bus.publish({ type: 'roomDeleted', roomId: hall, actorId: ada.id });
+  expect(await inbox.next()).toMatchObject({ __typename: 'RoomDeleted', room: { id: hall, name: 'hall' } });
 });
 
 it('a MemberLeft that is replayed has `ended` for its user only', async () => {

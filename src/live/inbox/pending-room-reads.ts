@@ -57,12 +57,12 @@ export class PendingRoomReads {
   /** Its cursor must be that of the latest event that was sent, or the client would resume from an earlier one. */
   async #sendRoomRead(follower: Follower): Promise<void> {
     const { request } = this.#inbox;
-    const { roomId } = follower.feed;
+    const { roomId, room } = follower.feed;
     while (this.#inbox.findRoom(roomId) === follower) {
       const { position } = follower;
       const subject = { subjectId: roomId, version: 0, actorId: request.userId, at: Date.now() };
-      // It has the position of the latest event that was sent.
-      const event: InboxEvent = { ...position, ...subject, type: 'RoomRead', roomId, previousMark: 0 };
+      // It has the position of the latest event that was sent. The room may have been deleted meanwhile.
+      const event: InboxEvent = { ...position, ...subject, type: 'RoomRead', roomId, previousMark: 0, room };
       const encoded = await request.executePersonal(event);
       if (this.#inbox.findRoom(roomId) !== follower || !encoded || encoded === personal) return;
       if (follower.position === position) return this.#inbox.sink?.write(encoded);
