@@ -128,12 +128,6 @@ export const mutants: readonly Mutant[] = [
     to: 'this.#remove(follower);',
   },
   {
-    name: 'an inbox follows a public room of which its user is no member after a rewind',
-    file: 'live/inbox/inboxes.ts',
-    from: 'if (!members.has(inbox.request.userId)) inbox.lose(roomId);',
-    to: '',
-  },
-  {
     name: 'an inbox that ended while it was opened remains among those of its user',
     file: 'live/inbox/inboxes.ts',
     from: 'if (!inbox.hasStopped) await',
