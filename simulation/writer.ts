@@ -1,6 +1,7 @@
 import type { Answer } from '../src/engine/answer.ts';
 import type { Node } from './node.ts';
 import type { RunContext } from './run-context.ts';
+import { world } from './scheduler.ts';
 
 /** The changes that users make, with how often each is chosen. */
 const changes = {
@@ -40,7 +41,7 @@ export class Writer {
     const { random } = scheduler;
     // Some changes follow each other so quickly that nodes have not noticed the first.
     const delayMs = random.chance(0.3) ? random.between(1, 60) : random.between(5, 600);
-    scheduler.after(delayMs, () => this.#next(), 'world');
+    scheduler.after(delayMs, () => this.#next(), world);
   }
 
   /** In a step of the node. */

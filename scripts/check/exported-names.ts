@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildSchema } from 'graphql';
 import { parseSync } from 'oxc-parser';
 import { findTypeScriptFiles, inRepository } from '../repository.ts';
 
@@ -13,15 +12,11 @@ function readExportedNames(code: string): string[] {
 
 /** The names that several files of src/ export: whoever meets one would have to look where it comes from. */
 export async function checkExportedNames(root = inRepository()): Promise<string[]> {
-  const schema = buildSchema(await readFile(inRepository('schema.graphql'), 'utf8'));
   const files = findTypeScriptFiles('src', root).filter((path) => !path.endsWith('.generated.ts'));
   const exporters = new Map<string, string[]>();
   for (const path of files) {
-    for (const name of readExportedNames(await readFile(join(root, path), 'utf8'))) {
-      // The resolvers of a type have its name.
-      const isOfType = path.startsWith('src/resolvers/') && schema.getType(name) !== undefined;
-      if (!isOfType) exporters.set(name, [...(exporters.get(name) ?? []), path]);
-    }
+    for (const name of readExportedNames(await readFile(join(root, path), 'utf8')))
+      exporters.set(name, [...(exporters.get(name) ?? []), path]);
   }
   const repeated = [...exporters].filter(([, paths]) => paths.length > 1);
   return repeated.map(

@@ -3,11 +3,10 @@ import { assertAdmin } from '../identity/access.ts';
 import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
 import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
 import type {
-  ClientResolvers,
   ConnectionFilter,
   MutationResolvers,
   QueryResolvers,
-  RoomFollowersResolvers,
+  Resolvers,
   Transport,
 } from './resolver-types.generated.ts';
 import { findOwnAccountOrThrow } from './rules/changes.ts';
@@ -18,13 +17,14 @@ import type { Subscribe } from './subscription-source.ts';
 
 const transports: Record<StreamTransport, Transport> = { sse: 'SSE', multipart: 'MULTIPART', websocket: 'WEBSOCKET' };
 
-export const Client: ClientResolvers = {
-  viewer: ({ viewerId }, _, { loaders }) => (viewerId === null ? null : findLivingUser(loaders, viewerId)),
-  transport: ({ transport }) => transports[transport],
-};
-
-export const RoomFollowers: RoomFollowersResolvers = {
-  room: async ({ roomId }, _, { loaders }) => (await loaders.room.load(roomId)) ?? null,
+export const inventoryResolvers: Pick<Resolvers, 'Client' | 'RoomFollowers'> = {
+  Client: {
+    viewer: ({ viewerId }, _, { loaders }) => (viewerId === null ? null : findLivingUser(loaders, viewerId)),
+    transport: ({ transport }) => transports[transport],
+  },
+  RoomFollowers: {
+    room: async ({ roomId }, _, { loaders }) => (await loaders.room.load(roomId)) ?? null,
+  },
 };
 
 export const serverStatusChanged: Subscribe<object> = async (_, __, { viewer }) => {

@@ -1,6 +1,6 @@
 import { ApiKey, apiKeyMutations } from './api-key.ts';
 import { inbox } from './inbox.ts';
-import { Client, inventoryMutations, inventoryQueries, RoomFollowers, serverStatusChanged } from './inventory.ts';
+import { inventoryMutations, inventoryQueries, inventoryResolvers, serverStatusChanged } from './inventory.ts';
 import { Invitation, invitationMutations } from './invitation.ts';
 import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
@@ -47,8 +47,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: object
   Invitation,
   Post,
   Room,
-  Client,
-  RoomFollowers,
   RoomPresence,
+  ...inventoryResolvers,
   ...roomEventResolvers,
 };

@@ -79,12 +79,11 @@ describe('a layer imports only itself and lower layers', () => {
   });
 });
 
-test('a name that two files export is named with both files, but for the resolvers of a type, and in generated files', async () => {
+test('a name that two files export is named with both files, but not those of generated files', async () => {
   const root = await writeFiles({
     'src/data/posts.ts': 'export interface Page {}\nexport type { Room } from "./rooms.ts";\nconst local = 1;\n',
     'src/data/rooms.ts': 'export class Room {}\nexport const local = 2;\n',
     'src/transport/pages.ts': 'export function Page() {}\n',
-    'src/resolvers/room.ts': 'export const Room = {};\n',
     'src/data/schema.generated.ts': 'export type Page = 1;\n',
   });
   expect(await checkExportedNames(root)).toEqual([
