@@ -8,7 +8,7 @@ import { inboxEventTypes, roomEventTypes } from '../src/data/room-event-types.ts
 import { generateErrorDocs } from './generate/error-docs.ts';
 import { inRepository, runInstalled } from './repository.ts';
 
-const resolverTypes = 'src/resolvers/resolver-types.generated.ts';
+const resolverTypes = 'src/generated/resolver-types.generated.ts';
 
 /** The generated files, and the text of each for the schema. */
 const generated: Record<string, (sdl: string) => Promise<string>> = {
@@ -51,7 +51,7 @@ const mappers = {
 };
 
 const config = {
-  contextType: './context.ts#Context',
+  contextType: '../resolvers/context.ts#Context',
   mappers,
   // Resolvers use milliseconds since 1970; the scalar converts them from and to text.
   scalars: { DateTime: 'number', ID: 'string' },

@@ -4,18 +4,19 @@ import { type Expression, parseSync, Visitor } from 'oxc-parser';
 import { findTypeScriptFiles, inRepository } from '../repository.ts';
 
 /** The layers of src/ from the top: a layer imports only itself and the layers after it. */
-const layers = [
-  'main.ts',
-  'commands/',
-  'import/',
-  'server.ts',
-  'transport/',
-  'engine/',
-  'resolvers/',
-  'live/',
-  'identity/',
-  'data/',
-  'tracing/',
+const layers: readonly string[][] = [
+  ['main.ts'],
+  ['commands/'],
+  ['import/'],
+  ['server.ts'],
+  ['transport/'],
+  ['engine/'],
+  // The generated types of resolvers name the context.
+  ['resolvers/', 'generated/'],
+  ['live/'],
+  ['identity/'],
+  ['data/'],
+  ['tracing/'],
 ];
 /** All other files that are directly in src/: errors, settings and utilities. */
 const base = 'the base files';
@@ -89,9 +90,9 @@ function refuseDirection(file: string, target: string): string | undefined {
 }
 
 function findLayer(path: string): { name: string; order: number } | undefined {
-  const contains = (layer: string) => (layer.endsWith('/') ? path.startsWith(layer) : path === layer);
-  const order = layers.findIndex(contains);
-  const name = layers[order];
+  const contains = (place: string) => (place.endsWith('/') ? path.startsWith(place) : path === place);
+  const order = layers.findIndex((places) => places.some(contains));
+  const name = layers[order]?.find(contains);
   if (name !== undefined) return { name, order };
   return path.includes('/') ? undefined : { name: base, order: layers.length };
 }

@@ -1,8 +1,8 @@
 import { findInboxRooms } from '../data/inbox-rooms.ts';
 import { ClientError } from '../errors.ts';
+import type { SubscriptionInboxArgs } from '../generated/resolver-types.generated.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
-import type { SubscriptionInboxArgs } from './resolver-types.generated.ts';
 import type { Subscribe } from './subscription-source.ts';
 
 /** The maximum number of cursors: clients may send two of one room. */

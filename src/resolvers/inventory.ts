@@ -1,14 +1,14 @@
 import { ClientError } from '../errors.ts';
-import { assertAdmin } from '../identity/access.ts';
-import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
-import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
 import type {
   ConnectionFilter,
   MutationResolvers,
   QueryResolvers,
   Resolvers,
   Transport,
-} from './resolver-types.generated.ts';
+} from '../generated/resolver-types.generated.ts';
+import { assertAdmin } from '../identity/access.ts';
+import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
+import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
 import { findOwnAccountOrThrow } from './rules/changes.ts';
 import { InputCheck } from './rules/input-check.ts';
 import { findLivingUser } from './rules/rows.ts';

@@ -1,7 +1,7 @@
 import { deleteMute, insertMute } from '../data/mutes.ts';
 import { findUser } from '../data/users.ts';
+import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertAdmin, assertUser } from '../identity/access.ts';
-import type { MutationResolvers } from './resolver-types.generated.ts';
 import { changeInRoom } from './rules/changes.ts';
 import { InputCheck } from './rules/input-check.ts';
 

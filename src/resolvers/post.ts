@@ -12,9 +12,14 @@ import {
 } from '../data/posts.ts';
 import { advanceReadPositionToAppended } from '../data/read-positions.ts';
 import type { PostRow } from '../data/tables.ts';
+import type {
+  MutationResolvers,
+  PostResolvers,
+  QueryResolvers,
+  UpdatePostInput,
+} from '../generated/resolver-types.generated.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost, assertNotMuted } from '../identity/access.ts';
 import type { Context } from './context.ts';
-import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { changeInRoom, changePostAsViewer, isEmpty } from './rules/changes.ts';
 import { assertVersion } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';

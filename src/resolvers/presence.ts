@@ -1,15 +1,15 @@
 import { findMute } from '../data/mutes.ts';
 import type { PublicUser } from '../data/tables.ts';
+import type {
+  MutationResolvers,
+  RoomPresenceResolvers,
+  SubscriptionRoomPresenceArgs,
+} from '../generated/resolver-types.generated.ts';
 import { assertMayPost, assertNotMuted, assertSignedIn } from '../identity/access.ts';
 import { keyIdOf } from '../identity/credential.ts';
 import { accountIdOf } from '../identity/viewer.ts';
 import { firstByName, maxTyping, maxUsers } from '../live/presence/presence-state.ts';
 import type { Context } from './context.ts';
-import type {
-  MutationResolvers,
-  RoomPresenceResolvers,
-  SubscriptionRoomPresenceArgs,
-} from './resolver-types.generated.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow, mutedUsersOf } from './rules/visible-rows.ts';
 import type { Subscribe } from './subscription-source.ts';

@@ -1,3 +1,4 @@
+import type { Resolvers, SubscriptionResolvers } from '../generated/resolver-types.generated.ts';
 import { ApiKey, apiKeyMutations } from './api-key.ts';
 import { inbox } from './inbox.ts';
 import { inventoryMutations, inventoryQueries, inventoryResolvers, serverStatusChanged } from './inventory.ts';
@@ -6,7 +7,6 @@ import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
 import { presenceMutations, RoomPresence, roomPresence } from './presence.ts';
-import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
 import { postAdded, roomEventResolvers, roomEvents } from './room-event.ts';
 import { withIdempotency } from './rules/idempotency.ts';

@@ -1,8 +1,6 @@
 import { headOf, type StreamEvent } from '../data/events.ts';
 import type { InboxEventType, RoomEventType } from '../data/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
-import { encodeCursor } from '../live/cursor.ts';
-import type { Context } from './context.ts';
 import type {
   MemberJoinedResolvers,
   PostCreatedResolvers,
@@ -10,7 +8,9 @@ import type {
   RoomUpdatedResolvers,
   SubscriptionPostAddedArgs,
   SubscriptionRoomEventsArgs,
-} from './resolver-types.generated.ts';
+} from '../generated/resolver-types.generated.ts';
+import { encodeCursor } from '../live/cursor.ts';
+import type { Context } from './context.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow } from './rules/visible-rows.ts';
 import type { RoomEventSource, Subscribe } from './subscription-source.ts';

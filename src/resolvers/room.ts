@@ -9,6 +9,12 @@ import { createRoomRow, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
 import { ClientError, invalidInput } from '../errors.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  RoomResolvers,
+  UpdateRoomInput,
+} from '../generated/resolver-types.generated.ts';
 import {
   assertMayChangeRoom,
   assertMayJoin,
@@ -21,7 +27,6 @@ import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
 import { toComposed, toName } from '../names.ts';
 import type { Context } from './context.ts';
 import { maxInvitations } from './invitation.ts';
-import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';

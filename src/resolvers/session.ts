@@ -1,12 +1,12 @@
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { endSessions, findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
+import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { toName } from '../names.ts';
 import type { Context } from './context.ts';
 import { acceptInvitation, findInvitationOrThrow } from './invitation.ts';
-import type { MutationResolvers } from './resolver-types.generated.ts';
 import { changeAccount, findOwnAccountOrThrow } from './rules/changes.ts';
 import { refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';

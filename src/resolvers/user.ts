@@ -6,6 +6,12 @@ import { findJoinedRooms } from '../data/memberships.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { emailKeyOf, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  UpdateUserInput,
+  UserResolvers,
+} from '../generated/resolver-types.generated.ts';
 import {
   assertMayChangeUser,
   assertMayDeleteUser,
@@ -17,7 +23,6 @@ import { maxApiKeys } from '../identity/api-key/api-key.ts';
 import { eraseRows } from '../live/deletions/erasure.ts';
 import { toName } from '../names.ts';
 import type { Context } from './context.ts';
-import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
 import { changeAccount, findOwnAccountOrThrow, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';

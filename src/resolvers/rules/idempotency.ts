@@ -11,11 +11,11 @@ import {
 import type { Db } from '../../data/database.ts';
 import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '../../data/idempotency-keys.ts';
 import { ClientError } from '../../errors.ts';
+import type { MutationResolvers } from '../../generated/resolver-types.generated.ts';
 import { createId } from '../../ids.ts';
 import type { ChangeRecord } from '../../live/changes.ts';
 import { TracelessError } from '../../stack-traces.ts';
 import type { Context } from '../context.ts';
-import type { MutationResolvers } from '../resolver-types.generated.ts';
 import { InputCheck } from './input-check.ts';
 import { idempotencyKey } from './validation.ts';
 import { findVisiblePost, findVisibleRoom } from './visible-rows.ts';

@@ -25,7 +25,7 @@ import type {
 } from '../live/inventory/server-status.ts';
 import type { PresenceState as PresenceModel } from '../live/presence/presence-state.ts';
 import type { StreamEvent } from '../data/events.ts';
-import type { Context } from './context.ts';
+import type { Context } from '../resolvers/context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
