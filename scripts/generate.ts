@@ -4,7 +4,7 @@ import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { buildSchema, isAbstractType, parse, Source } from 'graphql';
-import { inboxEventTypes, roomEventTypes } from '../src/data/room-event-types.ts';
+import { inboxEventTypes, roomEventTypes } from '../src/data/event-log/room-event-types.ts';
 import { generateErrorDocs } from './generate/error-docs.ts';
 import { inRepository, runInstalled } from './repository.ts';
 
@@ -19,7 +19,7 @@ const generated: Record<string, (sdl: string) => Promise<string>> = {
 
 const header = '// Generated from schema.graphql by `npm run generate`. Do not edit.\n';
 
-const eventModel = '../data/events.ts#StreamEvent';
+const eventModel = '../data/event-log/events.ts#StreamEvent';
 
 /** The TypeScript type of the parent value of each type's resolvers. Paths are relative to the generated file. */
 const mappers = {

@@ -1,6 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { type CompiledQuery, type QueryResult, sql } from 'kysely';
-import { CommitOutcomeUnknown, type Database, DatabaseUnavailable, type ReadContext } from '../src/data/database.ts';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  DatabaseUnavailable,
+  type ReadContext,
+} from '../src/data/database/database.ts';
 import type { StatementRunner } from '../src/data/sql/query-builder.ts';
 import { SqliteConnection } from '../src/data/sqlite/connection.ts';
 import { toSqliteDb } from '../src/data/sqlite/dialect.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openDatabase } from '../src/data/open-database.ts';
+import { openDatabase } from '../src/data/database/open-database.ts';
 import { loadSchema } from '../src/engine/schema.ts';
 import { readOptions } from './options.ts';
 import { runMutants } from './run-mutants.ts';

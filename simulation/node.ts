@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import { Cancellation } from '../src/cancellation.ts';
 import { readConfig } from '../src/config.ts';
-import type { Database } from '../src/data/database.ts';
-import { findUser } from '../src/data/users.ts';
+import type { Database } from '../src/data/database/database.ts';
+import { findUser } from '../src/data/domain/users.ts';
 import type { Answer } from '../src/engine/answer.ts';
 import { createAutomaticDocuments } from '../src/engine/documents/persisted.ts';
 import { createEngine, type Engine } from '../src/engine/engine.ts';

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from './config.ts';
-import type { Database } from './data/database.ts';
-import { openDatabase } from './data/open-database.ts';
-import { createTimings, type DatabaseTimings } from './data/timings.ts';
+import type { Database } from './data/database/database.ts';
+import { openDatabase } from './data/database/open-database.ts';
+import { createTimings, type DatabaseTimings } from './data/database/timings.ts';
 import { createAutomaticDocuments, type DocumentSource } from './engine/documents/persisted.ts';
 import { createPipeline } from './engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from './engine/documents/trusted.ts';

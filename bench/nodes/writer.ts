@@ -1,7 +1,7 @@
-import { openDatabase } from '../../src/data/open-database.ts';
-import { createRoomRow } from '../../src/data/rooms.ts';
+import { openDatabase } from '../../src/data/database/open-database.ts';
+import { createRoomRow } from '../../src/data/domain/rooms.ts';
+import { insertUser, toPublicUser } from '../../src/data/domain/users.ts';
 import { insertRows } from '../../src/data/sql/list-statements.ts';
-import { insertUser, toPublicUser } from '../../src/data/users.ts';
 import { scopes, type Viewer } from '../../src/identity/viewer.ts';
 import type { Bus } from '../../src/live/bus/bus.ts';
 import { createMemoryBus } from '../../src/live/bus/memory.ts';

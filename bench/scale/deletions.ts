@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { openDatabase } from '../../src/data/open-database.ts';
+import { openDatabase } from '../../src/data/database/open-database.ts';
 import { createPost } from '../support/accounts.ts';
 import { ask } from '../support/client.ts';
 import { percentile } from '../support/statistics.ts';

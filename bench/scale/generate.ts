@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { createGunzip } from 'node:zlib';
 import { Client } from 'pg';
-import { openDatabase } from '../../src/data/open-database.ts';
+import { openDatabase } from '../../src/data/database/open-database.ts';
 import { historyFile } from '../data/history.ts';
 
 /** The sizes of a generated database. */

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
-import { openDatabase } from '../../src/data/open-database.ts';
-import { setRole } from '../../src/data/users.ts';
+import { openDatabase } from '../../src/data/database/open-database.ts';
+import { setRole } from '../../src/data/domain/users.ts';
 import { createPost, signUp } from '../support/accounts.ts';
 import { ask } from '../support/client.ts';
 import { largeRoom, someRoom, someUser } from './generate.ts';

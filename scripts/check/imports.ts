@@ -25,8 +25,8 @@ const base = 'the base files';
 const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean; reason: string }[] = [
   ...['data/sqlite/', 'data/postgres/'].map((folder) => ({
     code: new RegExp(`^${folder}`),
-    isAllowed: (file: string) => file.startsWith(folder) || file === 'data/open-database.ts',
-    reason: 'only data/open-database.ts chooses the database',
+    isAllowed: (file: string) => file.startsWith(folder) || file === 'data/database/open-database.ts',
+    reason: 'only data/database/open-database.ts chooses the database',
   })),
   {
     code: /^node:sqlite\b/,

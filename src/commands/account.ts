@@ -1,8 +1,8 @@
 import { type Config, readConfig } from '../config.ts';
-import type { Database, Db, RowLock } from '../data/database.ts';
-import { openDatabase } from '../data/open-database.ts';
+import type { Database, Db, RowLock } from '../data/database/database.ts';
+import { openDatabase } from '../data/database/open-database.ts';
+import { findAccount, findAccountByEmail } from '../data/domain/users.ts';
 import type { UserRow } from '../data/tables.ts';
-import { findAccount, findAccountByEmail } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { type AuditEvent, auditTo } from '../identity/audit.ts';
 import { createLog } from '../log.ts';

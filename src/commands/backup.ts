@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts';
-import type { BackupContents, Progress } from '../data/backup.ts';
-import { prepareBackup, restoreDatabase } from '../data/open-database.ts';
+import type { BackupContents, Progress } from '../data/database/backup.ts';
+import { prepareBackup, restoreDatabase } from '../data/database/open-database.ts';
 import { createLog } from '../log.ts';
 import { WrongArguments } from './failure.ts';
 import { addBackup, readSchedule, repeat } from './scheduled-backup.ts';

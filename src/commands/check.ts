@@ -1,6 +1,6 @@
 import { type Config, findMistakenSettings, readConfig, readSetting } from '../config.ts';
+import { inspectDatabase } from '../data/database/open-database.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
-import { inspectDatabase } from '../data/open-database.ts';
 import { createPipeline } from '../engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
 import { loadSchema } from '../engine/schema.ts';

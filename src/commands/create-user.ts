@@ -1,4 +1,4 @@
-import { insertUser, type NewUser } from '../data/users.ts';
+import { insertUser, type NewUser } from '../data/domain/users.ts';
 import { ClientError } from '../errors.ts';
 import { Passwords } from '../identity/session/passwords.ts';
 import { toName } from '../names.ts';

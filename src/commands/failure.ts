@@ -1,6 +1,6 @@
 import { BadSetting } from '../bad-setting.ts';
-import { BackupError } from '../data/backup.ts';
-import { DatabaseUnavailable, DatabaseUnusable } from '../data/database.ts';
+import { BackupError } from '../data/database/backup.ts';
+import { DatabaseUnavailable, DatabaseUnusable } from '../data/database/database.ts';
 import { ClientError } from '../errors.ts';
 import { InputUnreadable } from '../import/input.ts';
 import { BusUnreachable } from '../live/bus/bus.ts';

@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts';
-import { openDatabase } from '../data/open-database.ts';
-import { updateStatistics } from '../data/statistics.ts';
+import { openDatabase } from '../data/database/open-database.ts';
+import { updateStatistics } from '../data/database/statistics.ts';
 import { writeBatch } from '../import/batch.ts';
 import { openInput } from '../import/input.ts';
 import { readBatches } from '../import/read-batches.ts';

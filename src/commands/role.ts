@@ -1,7 +1,7 @@
-import { revokeAdminKeysOf } from '../data/api-keys.ts';
-import { countPostsOf } from '../data/posts.ts';
+import { revokeAdminKeysOf } from '../data/domain/api-keys.ts';
+import { countPostsOf } from '../data/domain/posts.ts';
+import { setRole } from '../data/domain/users.ts';
 import type { UserRow } from '../data/tables.ts';
-import { setRole } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { changeNamedAccount } from './account.ts';
 

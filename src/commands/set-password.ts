@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import * as users from '../data/users.ts';
+import * as users from '../data/domain/users.ts';
 import { ClientError } from '../errors.ts';
 import { Passwords } from '../identity/session/passwords.ts';
 import { password as rule } from '../resolvers/rules/validation.ts';

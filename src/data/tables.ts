@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import { inboxEventTypes, type RoomEventType, roomEventTypes } from './room-event-types.ts';
+import { inboxEventTypes, type RoomEventType, roomEventTypes } from './event-log/room-event-types.ts';
 
 /*
  * Columns have the names of the schema's fields, so that scalar fields need no resolver.

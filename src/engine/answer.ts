@@ -1,6 +1,6 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Cancellation } from '../cancellation.ts';
-import { CommitResultLost } from '../data/database.ts';
+import { CommitResultLost } from '../data/database/database.ts';
 import { ClientError, clientErrors, type ErrorCode, type ErrorExtras } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { TracelessError, withoutTraces } from '../stack-traces.ts';

@@ -2,8 +2,8 @@ import { type ExecutionResult, OperationTypeNode, type ValidatedExecutionArgs } 
 import type { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config.ts';
 import { contain } from '../contain.ts';
-import { DatabaseUnavailable, type Db, type ReadContext } from '../data/database.ts';
-import { readsWithin } from '../data/traced-database.ts';
+import { DatabaseUnavailable, type Db, type ReadContext } from '../data/database/database.ts';
+import { readsWithin } from '../data/database/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import type { LimitedQueue } from '../limited-queue.ts';
 import type { FanOut } from '../live/fan-out.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
 import type { Cancellation } from '../cancellation.ts';
-import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database.ts';
-import type { StreamEvent } from '../data/events.ts';
-import { readsWithin } from '../data/traced-database.ts';
+import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database/database.ts';
+import { readsWithin } from '../data/database/traced-database.ts';
+import type { StreamEvent } from '../data/event-log/events.ts';
 import { ClientError } from '../errors.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';

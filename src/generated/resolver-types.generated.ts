@@ -24,7 +24,7 @@ import type {
   RoomFollowers as RoomFollowersModel,
 } from '../live/inventory/server-status.ts';
 import type { PresenceState as PresenceModel } from '../live/presence/presence-state.ts';
-import type { StreamEvent } from '../data/events.ts';
+import type { StreamEvent } from '../data/event-log/events.ts';
 import type { Context } from '../resolvers/context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;

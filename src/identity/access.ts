@@ -1,5 +1,5 @@
+import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
 import type { ApiKeyRow, PostRow, PublicUser, RoomRow, UserRow } from '../data/tables.ts';
-import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
 import type { CredentialKind } from './credential.ts';
 import type { Scope, Viewer } from './viewer.ts';

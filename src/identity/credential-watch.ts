@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../coalesced-work.ts';
-import { findApiKeys } from '../data/api-keys.ts';
-import type { Db } from '../data/database.ts';
-import { findCredentialStates } from '../data/users.ts';
+import type { Db } from '../data/database/database.ts';
+import { findApiKeys } from '../data/domain/api-keys.ts';
+import { findCredentialStates } from '../data/domain/users.ts';
 import { findRevocation, isRevokedByGeneration, keyIdOf } from './credential.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import type { Viewer } from './viewer.ts';

@@ -1,9 +1,9 @@
-import type { Db } from '../data/database.ts';
-import { createPostRow, findDuplicatePosts, type PostIdentity } from '../data/posts.ts';
-import { findImportedRooms } from '../data/rooms.ts';
-import { lockName } from '../data/settings.ts';
+import type { Db } from '../data/database/database.ts';
+import { lockName } from '../data/database/settings.ts';
+import { createPostRow, findDuplicatePosts, type PostIdentity } from '../data/domain/posts.ts';
+import { findImportedRooms } from '../data/domain/rooms.ts';
+import { findImportedUsers } from '../data/domain/users.ts';
 import { insertRows } from '../data/sql/list-statements.ts';
-import { findImportedUsers } from '../data/users.ts';
 import { type Entry, type Names, type RefusedLine, type ResolvedPost, resolveEntries } from './resolve.ts';
 
 export interface Counts {

@@ -1,7 +1,7 @@
-import type { NewPost } from '../data/posts.ts';
-import { createRoomRow } from '../data/rooms.ts';
+import type { NewPost } from '../data/domain/posts.ts';
+import { createRoomRow } from '../data/domain/rooms.ts';
+import { createUserRow } from '../data/domain/users.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
-import { createUserRow } from '../data/users.ts';
 import { type ImportRecord, joinReasons, type PostRecord, type RoomRecord } from './records.ts';
 
 /** A line that is refused, and all reasons. */

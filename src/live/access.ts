@@ -1,6 +1,6 @@
-import type { Db } from '../data/database.ts';
-import { findUsersWithAccess } from '../data/memberships.ts';
-import type { VisibleRooms } from '../data/visible-rooms.ts';
+import type { Db } from '../data/database/database.ts';
+import { findUsersWithAccess } from '../data/domain/memberships.ts';
+import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
 
 /** A stream, or whatever else ends when its viewer may not see the room any more. */

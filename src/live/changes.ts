@@ -1,12 +1,12 @@
-import type { Database, Db, TransactionOptions } from '../data/database.ts';
+import type { Database, Db, TransactionOptions } from '../data/database/database.ts';
 import {
   appendEvent,
   type NewPlainEvent,
   type NewPostEvent,
   type NewRoomEvent,
   type RoomEvent,
-} from '../data/events.ts';
-import { roomEventTypes } from '../data/room-event-types.ts';
+} from '../data/event-log/events.ts';
+import { roomEventTypes } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
 import type { Span } from '../tracing/span.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';

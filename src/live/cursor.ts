@@ -1,4 +1,4 @@
-import type { LogPosition } from '../data/events.ts';
+import type { LogPosition } from '../data/event-log/events.ts';
 
 /** A position in the log of one room. */
 export interface RoomPosition extends LogPosition {

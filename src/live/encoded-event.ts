@@ -1,4 +1,4 @@
-import type { LogPosition, StreamEvent } from '../data/events.ts';
+import type { LogPosition, StreamEvent } from '../data/event-log/events.ts';
 import { StreamMessage } from './stream.ts';
 
 /** One event for one group of subscribers: executed once, and serialised once. */

@@ -1,4 +1,4 @@
-import type { RoomEvent } from '../data/events.ts';
+import type { RoomEvent } from '../data/event-log/events.ts';
 import type { Span, SpanAttributes, Tracing } from '../tracing/span.ts';
 
 /* https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/ */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import type { LogPosition } from '../data/events.ts';
+import type { LogPosition } from '../data/event-log/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
 import { FixedWindow } from '../fixed-window.ts';
 import type { AccessHolder } from './access.ts';

@@ -1,4 +1,4 @@
-import type { VisibleRooms } from '../data/visible-rooms.ts';
+import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import type { GroupCosts, GroupReservation } from './groups/group-costs.ts';
 import type { LiveCounts, StreamEnd } from './live-counts.ts';

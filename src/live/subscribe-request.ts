@@ -1,5 +1,5 @@
-import type { LogPosition, StreamEvent } from '../data/events.ts';
-import type { VisibleRooms } from '../data/visible-rooms.ts';
+import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
+import type { LogPosition, StreamEvent } from '../data/event-log/events.ts';
 import type { Span } from '../tracing/span.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import type { StreamTransport } from './live-counts.ts';

@@ -1,4 +1,4 @@
-import type { LogPosition } from '../data/events.ts';
+import type { LogPosition } from '../data/event-log/events.ts';
 import { ClientError } from '../errors.ts';
 import type { Feed } from './feed/feed.ts';
 import type { ReadFailure } from './feed/room-log.ts';

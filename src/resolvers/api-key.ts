@@ -1,4 +1,4 @@
-import { findApiKey, revokeApiKey } from '../data/api-keys.ts';
+import { findApiKey, revokeApiKey } from '../data/domain/api-keys.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
 import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';

@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts';
-import type { Database, Db, ReadContext, TransactionOptions } from '../data/database.ts';
-import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/events.ts';
-import type { IdempotencyClaim } from '../data/idempotency-keys.ts';
-import { createLoaders, type Loaders } from '../data/loaders.ts';
+import type { Database, Db, ReadContext, TransactionOptions } from '../data/database/database.ts';
+import type { IdempotencyClaim } from '../data/domain/idempotency-keys.ts';
+import { createLoaders, type Loaders } from '../data/domain/loaders.ts';
+import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
+import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/event-log/events.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
-import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
 import type { Passwords } from '../identity/session/passwords.ts';

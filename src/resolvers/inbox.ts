@@ -1,4 +1,4 @@
-import { findInboxRooms } from '../data/inbox-rooms.ts';
+import { findInboxRooms } from '../data/domain/inbox-rooms.ts';
 import { ClientError } from '../errors.ts';
 import type { SubscriptionInboxArgs } from '../generated/resolver-types.generated.ts';
 import { assertSignedIn } from '../identity/access.ts';

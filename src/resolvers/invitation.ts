@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { Db } from '../data/database.ts';
+import type { Db } from '../data/database/database.ts';
 import {
   countUse,
   deleteInvitation,
   findInvitations,
   findOpenInvitation,
   insertInvitation,
-} from '../data/invitations.ts';
-import { membershipEvent } from '../data/memberships.ts';
-import { findRoom } from '../data/rooms.ts';
+} from '../data/domain/invitations.ts';
+import { membershipEvent } from '../data/domain/memberships.ts';
+import { findRoom } from '../data/domain/rooms.ts';
 import type { InvitationRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import type { InvitationResolvers, MutationResolvers } from '../generated/resolver-types.generated.ts';

@@ -1,5 +1,5 @@
-import { deleteMute, insertMute } from '../data/mutes.ts';
-import { findUser } from '../data/users.ts';
+import { deleteMute, insertMute } from '../data/domain/mutes.ts';
+import { findUser } from '../data/domain/users.ts';
 import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertAdmin, assertUser } from '../identity/access.ts';
 import { changeInRoom } from './rules/changes.ts';

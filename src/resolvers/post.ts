@@ -1,6 +1,4 @@
-import type { Db } from '../data/database.ts';
-import type { NewPostEvent } from '../data/events.ts';
-import { findPostPage } from '../data/lists/post-lists.ts';
+import type { Db } from '../data/database/database.ts';
 import {
   changePostRow,
   createPostRow,
@@ -9,8 +7,10 @@ import {
   insertPublishedPost,
   publishPost,
   updatePost,
-} from '../data/posts.ts';
-import { advanceReadPositionToAppended } from '../data/read-positions.ts';
+} from '../data/domain/posts.ts';
+import { advanceReadPositionToAppended } from '../data/domain/read-positions.ts';
+import type { NewPostEvent } from '../data/event-log/events.ts';
+import { findPostPage } from '../data/lists/post-lists.ts';
 import type { PostRow } from '../data/tables.ts';
 import type {
   MutationResolvers,

@@ -1,5 +1,5 @@
-import { headOf, type StreamEvent } from '../data/events.ts';
-import type { InboxEventType, RoomEventType } from '../data/room-event-types.ts';
+import { headOf, type StreamEvent } from '../data/event-log/events.ts';
+import type { InboxEventType, RoomEventType } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
 import type {
   MemberJoinedResolvers,

@@ -1,13 +1,13 @@
-import type { Db } from '../data/database.ts';
-import { deleteRoom } from '../data/deletions.ts';
-import { findInvitations } from '../data/invitations.ts';
+import type { Db } from '../data/database/database.ts';
+import { deleteRoom } from '../data/domain/deletions.ts';
+import { findInvitations } from '../data/domain/invitations.ts';
+import { findMembers, hasMemberships, isMemberOf, membershipEvent } from '../data/domain/memberships.ts';
+import { advanceReadPosition, findLatestTime, findPostTime } from '../data/domain/read-positions.ts';
+import { createRoomRow, insertRoom, updateRoom } from '../data/domain/rooms.ts';
+import { findUser } from '../data/domain/users.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
 import { findRoomByName, findRoomPage } from '../data/lists/room-lists.ts';
-import { findMembers, hasMemberships, isMemberOf, membershipEvent } from '../data/memberships.ts';
-import { advanceReadPosition, findLatestTime, findPostTime } from '../data/read-positions.ts';
-import { createRoomRow, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { RoomRow } from '../data/tables.ts';
-import { findUser } from '../data/users.ts';
 import { ClientError, invalidInput } from '../errors.ts';
 import type {
   MutationResolvers,

@@ -1,5 +1,5 @@
+import { endSessions, findAccountByEmail, insertUser, setPassword } from '../data/domain/users.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
-import { endSessions, findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertSignedIn } from '../identity/access.ts';

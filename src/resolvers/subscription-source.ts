@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../data/events.ts';
+import type { StreamEvent } from '../data/event-log/events.ts';
 import type { InboxRequest } from '../live/inbox/inbox-request.ts';
 import type { PresentViewer } from '../live/presence/own-presence.ts';
 import type { SubscribeRequest } from '../live/subscribe-request.ts';

@@ -1,10 +1,10 @@
-import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
-import { eraseUser } from '../data/deletions.ts';
+import { findApiKeysOf, revokeApiKeysOf } from '../data/domain/api-keys.ts';
+import { eraseUser } from '../data/domain/deletions.ts';
+import { findJoinedRooms } from '../data/domain/memberships.ts';
+import { emailKeyOf, findAccount, findUserPage, updateUser } from '../data/domain/users.ts';
 import { createConnection, createEmptyPage, isPageLength } from '../data/lists/pages.ts';
 import { findDrafts } from '../data/lists/post-lists.ts';
-import { findJoinedRooms } from '../data/memberships.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
-import { emailKeyOf, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';
 import type {
   MutationResolvers,

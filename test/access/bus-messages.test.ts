@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema } from 'graphql';
 import { expect, expectTypeOf, it } from 'vitest';
-import type { EventContent } from '../../src/data/events.ts';
+import type { EventContent } from '../../src/data/event-log/events.ts';
 import { publicUserColumns, type UserRow } from '../../src/data/tables.ts';
 import type { BusMessage, NodeMessage, WakeUp } from '../../src/live/bus/bus.ts';
 import { createMemoryBus } from '../../src/live/bus/memory.ts';

@@ -7,11 +7,11 @@ import {
   DatabaseUnavailable,
   type Db,
   type RowLock,
-} from '../../src/data/database.ts';
-import { openDatabase } from '../../src/data/open-database.ts';
-import { createPostRow, findPost, insertPost } from '../../src/data/posts.ts';
-import { createRoomRow, findRoom, findRoomOfPost, insertRoom } from '../../src/data/rooms.ts';
-import { findAccount, findUser, insertUser } from '../../src/data/users.ts';
+} from '../../src/data/database/database.ts';
+import { openDatabase } from '../../src/data/database/open-database.ts';
+import { createPostRow, findPost, insertPost } from '../../src/data/domain/posts.ts';
+import { createRoomRow, findRoom, findRoomOfPost, insertRoom } from '../../src/data/domain/rooms.ts';
+import { findAccount, findUser, insertUser } from '../../src/data/domain/users.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { type CommitFault, CommitProxy } from '../support/database/commit-proxy.ts';

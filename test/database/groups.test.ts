@@ -1,8 +1,8 @@
 // Runs on PostgreSQL.
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Db } from '../../src/data/database.ts';
-import { insertUser } from '../../src/data/users.ts';
+import type { Db } from '../../src/data/database/database.ts';
+import { insertUser } from '../../src/data/domain/users.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { type CommitFault, CommitProxy } from '../support/database/commit-proxy.ts';
 import { openForTest } from '../support/database/open-for-test.ts';

@@ -9,12 +9,12 @@ import {
 } from 'graphql';
 import { createSchema } from 'graphql-yoga';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database, Db } from '../../src/data/database.ts';
-import { insertMember } from '../../src/data/memberships.ts';
-import { openDatabase } from '../../src/data/open-database.ts';
-import { createPostRow, insertPost } from '../../src/data/posts.ts';
-import { createRoomRow, insertRoom } from '../../src/data/rooms.ts';
-import { insertUser, toPublicUser } from '../../src/data/users.ts';
+import type { Database, Db } from '../../src/data/database/database.ts';
+import { openDatabase } from '../../src/data/database/open-database.ts';
+import { insertMember } from '../../src/data/domain/memberships.ts';
+import { createPostRow, insertPost } from '../../src/data/domain/posts.ts';
+import { createRoomRow, insertRoom } from '../../src/data/domain/rooms.ts';
+import { insertUser, toPublicUser } from '../../src/data/domain/users.ts';
 import { loadSchema } from '../../src/engine/schema.ts';
 import type { Viewer } from '../../src/identity/viewer.ts';
 import { Context, type Services } from '../../src/resolvers/context.ts';

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RoomEvent } from '../../src/data/events.ts';
+import type { RoomEvent } from '../../src/data/event-log/events.ts';
 import {
   type Bus,
   type BusMessage,

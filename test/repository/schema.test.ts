@@ -16,7 +16,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inboxEventTypes, roomEventTypes } from '../../src/data/room-event-types.ts';
+import { inboxEventTypes, roomEventTypes } from '../../src/data/event-log/room-event-types.ts';
 import { columns } from '../../src/data/tables.ts';
 import { resolvers } from '../../src/resolvers/resolvers.ts';
 import { main, programEnvironment, run } from '../support/server/postroom.ts';

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Client, Pool, types } from 'pg';
-import { openDatabase } from '../../../src/data/open-database.ts';
-import { createRoomRow, findRoom } from '../../../src/data/rooms.ts';
+import { openDatabase } from '../../../src/data/database/open-database.ts';
+import { createRoomRow, findRoom } from '../../../src/data/domain/rooms.ts';
 import { insertRows } from '../../../src/data/sql/list-statements.ts';
 import type { RoomRow, Tables } from '../../../src/data/tables.ts';
 import { measureInTurn } from '../../support/rounds.ts';

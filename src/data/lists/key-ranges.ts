@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { Db } from '../database.ts';
+import type { Db } from '../database/database.ts';
 import { createVariableStatement } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 import { type Connection, type ConnectionArguments, createConnection, type Edge, type KeyRange } from './pages.ts';

@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { invalidInput } from '../../errors.ts';
-import type { Db } from '../database.ts';
+import type { Db } from '../database/database.ts';
 import { countsRows } from '../sql/bounded-work.ts';
 import { createVariableStatement, firstOrThrow } from '../sql/statement.ts';
 import type { PostRow, PublicUser, RoomRow, Tables } from '../tables.ts';

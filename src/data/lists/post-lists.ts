@@ -1,11 +1,5 @@
 import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
-import type { Db } from '../database.ts';
-import { countedBody, countsRows } from '../sql/bounded-work.ts';
-import { isPostgres } from '../sql/dialects.ts';
-import { isListed } from '../sql/list-statements.ts';
-import { createStatement, createVariableStatement } from '../sql/statement.ts';
-import { matches, toPattern } from '../sql/stored-text.ts';
-import { columns, type PostRow, type Tables } from '../tables.ts';
+import type { Db } from '../database/database.ts';
 import {
   areFewRoomsPrivate,
   arePostsNotErased,
@@ -15,7 +9,13 @@ import {
   isRoomNotDeleted,
   isVisibleRoom,
   type VisibleRooms,
-} from '../visible-rooms.ts';
+} from '../domain/visible-rooms.ts';
+import { countedBody, countsRows } from '../sql/bounded-work.ts';
+import { isPostgres } from '../sql/dialects.ts';
+import { isListed } from '../sql/list-statements.ts';
+import { createStatement, createVariableStatement } from '../sql/statement.ts';
+import { matches, toPattern } from '../sql/stored-text.ts';
+import { columns, type PostRow, type Tables } from '../tables.ts';
 import { createConnections } from './key-ranges.ts';
 import { createPages, encodeKey, maxSkippedShortly, type PageArguments, type PostPage } from './pages.ts';
 

@@ -1,9 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { Db } from '../database.ts';
-import { countsRows } from '../sql/bounded-work.ts';
-import { createStatement, createVariableStatement, firstOrThrow } from '../sql/statement.ts';
-import { isStorable, matches, toNamePattern } from '../sql/stored-text.ts';
-import { type RoomRow, roomColumns, type Tables } from '../tables.ts';
+import type { Db } from '../database/database.ts';
 import {
   isAccountNotErased,
   isRoomNotDeleted,
@@ -12,7 +8,11 @@ import {
   selectJoinedRooms,
   selectPublicRooms,
   type VisibleRooms,
-} from '../visible-rooms.ts';
+} from '../domain/visible-rooms.ts';
+import { countsRows } from '../sql/bounded-work.ts';
+import { createStatement, createVariableStatement, firstOrThrow } from '../sql/statement.ts';
+import { isStorable, matches, toNamePattern } from '../sql/stored-text.ts';
+import { type RoomRow, roomColumns, type Tables } from '../tables.ts';
 import { createEmptyPage, createPage, isLongPage, type PageArguments, type RoomPage } from './pages.ts';
 
 export interface RoomFilter {

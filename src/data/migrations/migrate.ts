@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { DatabaseUnusable } from '../database.ts';
+import { DatabaseUnusable } from '../database/database.ts';
 import type { Tables } from '../tables.ts';
 import type { Migration, TableDialect } from './migration.ts';
 import { migrations } from './migrations.ts';

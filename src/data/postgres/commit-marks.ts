@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitOutcomeUnknown } from '../database.ts';
+import { CommitOutcomeUnknown } from '../database/database.ts';
 import type { PostgresConnection } from './connection.ts';
 import { isLost, PostgresUnavailable } from './errors.ts';
 import type { PostgresSession, StatementFailure } from './session.ts';

@@ -9,12 +9,12 @@ import {
   type ReadContext,
   toUnusable,
   type Work,
-} from '../database.ts';
-import { FaultReports } from '../fault-reports.ts';
+} from '../database/database.ts';
+import { FaultReports } from '../database/fault-reports.ts';
+import { timeStatements } from '../database/timed-database.ts';
+import type { DatabaseTimings } from '../database/timings.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import type { ReadQuery } from '../sql/statement.ts';
-import { timeStatements } from '../timed-database.ts';
-import type { DatabaseTimings } from '../timings.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
 import { toPostgresDb } from './dialect.ts';

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { DatabaseUnavailable, StatementTooSlow, UniqueViolation } from '../database.ts';
+import { DatabaseUnavailable, StatementTooSlow, UniqueViolation } from '../database/database.ts';
 
 /**
  * Why a statement was not executed:

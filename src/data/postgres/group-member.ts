@@ -1,4 +1,4 @@
-import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
+import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database/database.ts';
 import type { PostgresConnection } from './connection.ts';
 import { toPostgresDb } from './dialect.ts';
 import { PostgresSession, type StatementFailure } from './session.ts';

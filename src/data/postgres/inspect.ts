@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type DatabaseState, toUnusable } from '../database.ts';
+import { type DatabaseState, toUnusable } from '../database/database.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
 import { PostgresConnection } from './connection.ts';
 import { assertSupported, withoutSecrets } from './database.ts';

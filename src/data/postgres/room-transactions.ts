@@ -1,4 +1,4 @@
-import type { TransactionOptions, Work } from '../database.ts';
+import type { TransactionOptions, Work } from '../database/database.ts';
 import type { CommitMarks } from './commit-marks.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { GroupMember, type RunAlone } from './group-member.ts';

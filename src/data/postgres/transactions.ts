@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
+import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database/database.ts';
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
 import { toPostgresDb } from './dialect.ts';
 import { PostgresUnavailable, type Unavailability } from './errors.ts';

@@ -1,5 +1,5 @@
 import { type Compilable, type CompiledQuery, type InsertObject, type RawBuilder, sql } from 'kysely';
-import type { Db } from '../database.ts';
+import type { Db } from '../database/database.ts';
 import type { PostRow, RoomRow, Tables, UserRow } from '../tables.ts';
 import { isPostgres } from './dialects.ts';
 

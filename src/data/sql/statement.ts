@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely';
-import type { Db, RowLock } from '../database.ts';
+import type { Db, RowLock } from '../database/database.ts';
 
 /** Stands for a value while a statement is compiled. */
 class Slot {

@@ -8,7 +8,7 @@ import {
   type ImplementationOptions,
   type ReadContext,
   toUnusable,
-} from '../database.ts';
+} from '../database/database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import { SqliteConnection } from './connection.ts';

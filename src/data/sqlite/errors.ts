@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, DatabaseUnusable, UniqueViolation } from '../database.ts';
+import { DatabaseUnavailable, DatabaseUnusable, UniqueViolation } from '../database/database.ts';
 
 /** Another connection is writing, or the turn to write did not come in time. */
 export class SqliteBusy extends DatabaseUnavailable {}

@@ -19,7 +19,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { createFolder } from '../../create-folder.ts';
-import { DatabaseUnusable } from '../database.ts';
+import { DatabaseUnusable } from '../database/database.ts';
 
 const magic = 'SQLite format 3\0';
 /** The offset of `user_version` in the header of the file: https://www.sqlite.org/fileformat.html */

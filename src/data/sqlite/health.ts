@@ -1,5 +1,5 @@
-import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts';
-import { FaultReports } from '../fault-reports.ts';
+import { type DatabaseOptions, DatabaseUnavailable } from '../database/database.ts';
+import { FaultReports } from '../database/fault-reports.ts';
 import { FlushFailed, SqliteBusy } from './errors.ts';
 import type { SqliteFile } from './file.ts';
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { DatabaseState } from '../database.ts';
+import type { DatabaseState } from '../database/database.ts';
 import { readVersion } from './backup/contents.ts';
 import { explain } from './database.ts';
 import { assertCreatable, assertNoOrphanedLog, openExisting } from './file.ts';

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { CompiledQuery, QueryResult } from 'kysely';
-import type { TransactionOptions, Work } from '../database.ts';
+import type { TransactionOptions, Work } from '../database/database.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import type { SqliteConnection } from './connection.ts';
 import { toSqliteDb } from './dialect.ts';

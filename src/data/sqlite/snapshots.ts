@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { LimitedQueue } from '../../limited-queue.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../database/database.ts';
 import type { SqliteConnection } from './connection.ts';
 import { toSqliteDb } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TransactionOptions, Work } from '../database.ts';
+import type { TransactionOptions, Work } from '../database/database.ts';
 import type { SqliteConnection } from './connection.ts';
 import { SqliteBusy } from './errors.ts';
 import type { SqliteHealth } from './health.ts';

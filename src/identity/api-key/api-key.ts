@@ -1,8 +1,14 @@
-import { findApiKeyByHash, findApiKeysOf, insertApiKey, type NewApiKey, setLastUsed } from '../../data/api-keys.ts';
-import type { Database, Db } from '../../data/database.ts';
+import type { Database, Db } from '../../data/database/database.ts';
+import { readsWithin } from '../../data/database/traced-database.ts';
+import {
+  findApiKeyByHash,
+  findApiKeysOf,
+  insertApiKey,
+  type NewApiKey,
+  setLastUsed,
+} from '../../data/domain/api-keys.ts';
+import { findAccount, toPublicUser } from '../../data/domain/users.ts';
 import type { ApiKeyRow } from '../../data/tables.ts';
-import { readsWithin } from '../../data/traced-database.ts';
-import { findAccount, toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
 import type { Span } from '../../tracing/span.ts';
 import { type Credential, findRevocation } from '../credential.ts';

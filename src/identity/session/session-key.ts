@@ -3,7 +3,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { BadSetting } from '../../bad-setting.ts';
 import type { Config } from '../../config.ts';
-import type { Database, DatabaseState } from '../../data/database.ts';
+import type { Database, DatabaseState } from '../../data/database/database.ts';
 import { isPostgresUrl } from '../../database-url.ts';
 import { parsePrivateKeys } from '../../private-keys.ts';
 import { syncPath } from '../../sync-path.ts';

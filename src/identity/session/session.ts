@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type JWTHeaderParameters, type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { Db } from '../../data/database.ts';
+import type { Db } from '../../data/database/database.ts';
+import { findAccount, toPublicUser } from '../../data/domain/users.ts';
 import type { UserRow } from '../../data/tables.ts';
-import { findAccount, toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
 import { scopes, type Viewer } from '../viewer.ts';

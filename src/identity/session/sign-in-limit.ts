@@ -1,8 +1,13 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { asRepeatable, CommitOutcomeUnknown, type Database, DatabaseUnavailable } from '../../data/database.ts';
-import { type AttemptWindow, chargeAttempt, refundAttempt } from '../../data/sign-in-attempts.ts';
-import { emailKeyOf } from '../../data/users.ts';
+import {
+  asRepeatable,
+  CommitOutcomeUnknown,
+  type Database,
+  DatabaseUnavailable,
+} from '../../data/database/database.ts';
+import { type AttemptWindow, chargeAttempt, refundAttempt } from '../../data/domain/sign-in-attempts.ts';
+import { emailKeyOf } from '../../data/domain/users.ts';
 import { ClientError } from '../../errors.ts';
 
 const windowMs = 15 * 60_000;

@@ -1,5 +1,5 @@
-import type { EventContent, RoomEvent } from '../../data/events.ts';
-import { type RoomEventType, roomEventTypes } from '../../data/room-event-types.ts';
+import type { EventContent, RoomEvent } from '../../data/event-log/events.ts';
+import { type RoomEventType, roomEventTypes } from '../../data/event-log/room-event-types.ts';
 import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
 import {

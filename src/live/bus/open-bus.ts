@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
-import type { Database } from '../../data/database.ts';
-import { findOrCreateDatabaseId } from '../../data/settings.ts';
+import type { Database } from '../../data/database/database.ts';
+import { findOrCreateDatabaseId } from '../../data/database/settings.ts';
 import { isPostgresUrl } from '../../database-url.ts';
 import { type Bus, type BusOptions, BusUnreachable } from './bus.ts';
 import { createMemoryBus } from './memory.ts';

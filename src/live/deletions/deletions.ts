@@ -1,5 +1,10 @@
-import type { Database } from '../../data/database.ts';
-import { deleteRoomRows, findDeletedRoom, findErasedAccount, hasUnfinishedDeletions } from '../../data/deletions.ts';
+import type { Database } from '../../data/database/database.ts';
+import {
+  deleteRoomRows,
+  findDeletedRoom,
+  findErasedAccount,
+  hasUnfinishedDeletions,
+} from '../../data/domain/deletions.ts';
 import type { Bus } from '../bus/bus.ts';
 import { commitChange } from '../changes.ts';
 import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';

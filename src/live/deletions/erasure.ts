@@ -1,4 +1,4 @@
-import type { Db } from '../../data/database.ts';
+import type { Db } from '../../data/database/database.ts';
 import {
   deleteOtherRows,
   deletePosts,
@@ -7,10 +7,10 @@ import {
   eraseKeysOf,
   findRemains,
   hasRemains,
-} from '../../data/deletions.ts';
-import type { NewPlainEvent } from '../../data/events.ts';
-import { deleteMember } from '../../data/memberships.ts';
-import { lockRooms, updateRoom } from '../../data/rooms.ts';
+} from '../../data/domain/deletions.ts';
+import { deleteMember } from '../../data/domain/memberships.ts';
+import { lockRooms, updateRoom } from '../../data/domain/rooms.ts';
+import type { NewPlainEvent } from '../../data/event-log/events.ts';
 import type { ChangeRecord } from '../changes.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { RoomEvent } from '../../data/events.ts';
+import type { RoomEvent } from '../../data/event-log/events.ts';
 import type { TraceContext } from '../../tracing/trace-context.ts';
 
 /** Messages may arrive that no read follows, so their number is limited. */

@@ -1,4 +1,4 @@
-import type { RoomEvent } from '../../data/events.ts';
+import type { RoomEvent } from '../../data/event-log/events.ts';
 
 /** The estimated size of the rows of a post and its author, without their texts. */
 const rowBytes = 1_000;

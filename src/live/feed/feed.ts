@@ -1,7 +1,7 @@
 import { CoalescedWork } from '../../coalesced-work.ts';
-import { headOf, type LogPosition, logStart, type RoomEvent } from '../../data/events.ts';
-import { roomEventTypes } from '../../data/room-event-types.ts';
-import { findRoom } from '../../data/rooms.ts';
+import { findRoom } from '../../data/domain/rooms.ts';
+import { headOf, type LogPosition, logStart, type RoomEvent } from '../../data/event-log/events.ts';
+import { roomEventTypes } from '../../data/event-log/room-event-types.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/span.ts';

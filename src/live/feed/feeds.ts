@@ -1,4 +1,4 @@
-import { findMovedHeads } from '../../data/moved-heads.ts';
+import { findMovedHeads } from '../../data/event-log/moved-heads.ts';
 import { LimitedQueue } from '../../limited-queue.ts';
 import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';

@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { LogPosition, RoomEvent } from '../../data/event-log/events.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ContentBudget, holdContent } from './event-contents.ts';
 

@@ -1,5 +1,5 @@
-import type { Database } from '../../data/database.ts';
-import { findFirstPosition, type LogPosition, type RoomEvent, readEvents } from '../../data/events.ts';
+import type { Database } from '../../data/database/database.ts';
+import { findFirstPosition, type LogPosition, type RoomEvent, readEvents } from '../../data/event-log/events.ts';
 import type { ContentBudget } from './event-contents.ts';
 import { follows, RecentEvents } from './recent-events.ts';
 

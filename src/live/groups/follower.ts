@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { LogPosition, RoomEvent } from '../../data/event-log/events.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { EncodedEvent } from '../encoded-event.ts';

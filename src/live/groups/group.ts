@@ -1,4 +1,4 @@
-import type { InboxEvent, LogPosition, RoomEvent } from '../../data/events.ts';
+import type { InboxEvent, LogPosition, RoomEvent } from '../../data/event-log/events.ts';
 import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import { startDelivery } from '../event-spans.ts';

@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../data/events.ts';
+import type { LogPosition } from '../../data/event-log/events.ts';
 import { LimitedQueue } from '../../limited-queue.ts';
 import type { Feed } from '../feed/feed.ts';
 import { type ExecuteEvent, groupKeyOf, type Selection } from '../subscribe-request.ts';

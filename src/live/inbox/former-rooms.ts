@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../data/events.ts';
+import type { LogPosition } from '../../data/event-log/events.ts';
 import { maxInboxRooms } from './inbox-request.ts';
 import type { FindNext } from './start.ts';
 

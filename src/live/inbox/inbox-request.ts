@@ -1,4 +1,4 @@
-import type { InboxRooms } from '../../data/inbox-rooms.ts';
+import type { InboxRooms } from '../../data/domain/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
 import type { Selection } from '../subscribe-request.ts';
 

@@ -1,5 +1,5 @@
-import type { LogPosition } from '../../data/events.ts';
-import type { InboxRoom } from '../../data/inbox-rooms.ts';
+import type { InboxRoom } from '../../data/domain/inbox-rooms.ts';
+import type { LogPosition } from '../../data/event-log/events.ts';
 import { ClientError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { EncodedEvent } from '../encoded-event.ts';

@@ -1,6 +1,6 @@
-import type { LogPosition } from '../../data/events.ts';
-import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/inbox-rooms.ts';
-import { findMembersAmong, findUsersWithAccess } from '../../data/memberships.ts';
+import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/domain/inbox-rooms.ts';
+import { findMembersAmong, findUsersWithAccess } from '../../data/domain/memberships.ts';
+import type { LogPosition } from '../../data/event-log/events.ts';
 import { ClientError, codeOf } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';

@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../data/events.ts';
+import type { LogPosition } from '../../data/event-log/events.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Sink } from '../stream.ts';
 import type { FindNext } from './start.ts';

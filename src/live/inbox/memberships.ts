@@ -1,6 +1,6 @@
 import { CoalescedWork } from '../../coalesced-work.ts';
-import type { Database } from '../../data/database.ts';
-import { findInboxRooms, findMovedVersions } from '../../data/inbox-rooms.ts';
+import type { Database } from '../../data/database/database.ts';
+import { findInboxRooms, findMovedVersions } from '../../data/domain/inbox-rooms.ts';
 import { type Bus, type BusMessage, userTopic } from '../bus/bus.ts';
 import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';

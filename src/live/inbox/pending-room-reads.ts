@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { InboxEvent } from '../../data/events.ts';
+import type { InboxEvent } from '../../data/event-log/events.ts';
 import type { Follower } from '../groups/follower.ts';
 import type { LiveStream } from '../live-stream.ts';
 import { personal } from '../subscribe-request.ts';

@@ -1,5 +1,5 @@
-import type { LogPosition } from '../../data/events.ts';
-import type { InboxRoom } from '../../data/inbox-rooms.ts';
+import type { InboxRoom } from '../../data/domain/inbox-rooms.ts';
+import type { LogPosition } from '../../data/event-log/events.ts';
 import { ClientError } from '../../errors.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { Feed } from '../feed/feed.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../data/database.ts';
+import type { Database } from '../../data/database/database.ts';
 import type { Bus } from '../bus/bus.ts';
 import {
   type Client,

@@ -1,4 +1,4 @@
-import type { DatabaseKind } from '../../data/database.ts';
+import type { DatabaseKind } from '../../data/database/database.ts';
 import type { BusKind } from '../bus/bus.ts';
 import { firstOf } from '../first-of.ts';
 import { fields, integer, listOf, number, orNull, type Parsed, text } from '../parsers.ts';

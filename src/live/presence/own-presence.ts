@@ -1,4 +1,4 @@
-import type { VisibleRooms } from '../../data/visible-rooms.ts';
+import type { VisibleRooms } from '../../data/domain/visible-rooms.ts';
 import type { AccessHolder } from '../access.ts';
 import { firstByName, maxTyping, maxUsers, type Named } from './presence-state.ts';
 

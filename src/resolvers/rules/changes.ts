@@ -1,7 +1,7 @@
-import { findApiKey } from '../../data/api-keys.ts';
-import { type Db, type RowLock, UniqueViolation } from '../../data/database.ts';
+import { type Db, type RowLock, UniqueViolation } from '../../data/database/database.ts';
+import { findApiKey } from '../../data/domain/api-keys.ts';
+import { findAccount, toPublicUser } from '../../data/domain/users.ts';
 import type { UserRow } from '../../data/tables.ts';
-import { findAccount, toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
 import { assertSignedIn } from '../../identity/access.ts';
 import { findRevocation, keyIdOf } from '../../identity/credential.ts';

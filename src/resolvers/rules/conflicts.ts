@@ -1,4 +1,4 @@
-import { UniqueViolation } from '../../data/database.ts';
+import { UniqueViolation } from '../../data/database/database.ts';
 import { ClientError } from '../../errors.ts';
 
 /** @throws ClientError CONFLICT if the client expects another version. */

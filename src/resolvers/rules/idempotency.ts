@@ -8,8 +8,8 @@ import {
   getDirectiveValues,
   type VariableValues,
 } from 'graphql';
-import type { Db } from '../../data/database.ts';
-import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '../../data/idempotency-keys.ts';
+import type { Db } from '../../data/database/database.ts';
+import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '../../data/domain/idempotency-keys.ts';
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers } from '../../generated/resolver-types.generated.ts';
 import { createId } from '../../ids.ts';

@@ -1,6 +1,6 @@
-import type { Loaders, RowLoader } from '../../data/loaders.ts';
+import type { Loaders, RowLoader } from '../../data/domain/loaders.ts';
+import { toPublicUser } from '../../data/domain/users.ts';
 import type { PublicUser, RoomRow, UserRow } from '../../data/tables.ts';
-import { toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
 import type { Context } from '../context.ts';
 

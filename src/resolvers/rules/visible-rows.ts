@@ -1,8 +1,8 @@
-import type { Db, RowLock } from '../../data/database.ts';
-import { isMemberOf } from '../../data/memberships.ts';
-import { findMute, type MutedUsers } from '../../data/mutes.ts';
-import { findPost } from '../../data/posts.ts';
-import { findRoom, findRoomOfPost } from '../../data/rooms.ts';
+import type { Db, RowLock } from '../../data/database/database.ts';
+import { isMemberOf } from '../../data/domain/memberships.ts';
+import { findMute, type MutedUsers } from '../../data/domain/mutes.ts';
+import { findPost } from '../../data/domain/posts.ts';
+import { findRoom, findRoomOfPost } from '../../data/domain/rooms.ts';
 import type { PostRow, RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';

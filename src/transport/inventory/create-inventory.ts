@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { Database } from '../../data/database.ts';
+import type { Database } from '../../data/database/database.ts';
 import type { Bus } from '../../live/bus/bus.ts';
 import { Inventory } from '../../live/inventory/inventory.ts';
 import type { ServerStatus } from '../../live/inventory/server-status.ts';

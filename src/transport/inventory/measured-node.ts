@@ -1,4 +1,4 @@
-import type { Database } from '../../data/database.ts';
+import type { Database } from '../../data/database/database.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';

@@ -1,6 +1,6 @@
-import type { Database } from '../../data/database.ts';
-import { findSetting, lastBackup } from '../../data/settings.ts';
-import type { DatabaseTimings } from '../../data/timings.ts';
+import type { Database } from '../../data/database/database.ts';
+import { findSetting, lastBackup } from '../../data/database/settings.ts';
+import type { DatabaseTimings } from '../../data/database/timings.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/data/open-database.ts';
+import { openDatabase } from '../../../src/data/database/open-database.ts';
 import { PostgresCluster, postgresPrograms } from './postgres-cluster.ts';
 
 /* The global setup of `npm run test:postgres`: one server for all tests, with a database from which others are copied. */

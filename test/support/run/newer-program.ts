@@ -78,7 +78,7 @@ const addedEvent: Record<string, Change[]> = {
        "A post was pinned." type PostPinned implements RoomEvent { cursor: String! at: DateTime! room: Room! actor: User post: Post }`,
     ],
   ],
-  'src/data/room-event-types.ts': [['export const roomEventTypes = {', 'PostPinned: { ...noTraits },']],
+  'src/data/event-log/room-event-types.ts': [['export const roomEventTypes = {', 'PostPinned: { ...noTraits },']],
   'src/resolvers/room-event.ts': [['export const roomEventResolvers = {', 'PostPinned: PostCreated,']],
   'src/resolvers/post.ts': [
     [

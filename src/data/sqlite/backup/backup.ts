@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup } from 'node:sqlite';
-import { type BackupContents, BackupError, type BackupOptions, type Progress } from '../../backup.ts';
-import { lastBackup } from '../../settings.ts';
+import { type BackupContents, BackupError, type BackupOptions, type Progress } from '../../database/backup.ts';
+import { lastBackup } from '../../database/settings.ts';
 import { isDiskFull, openExisting } from '../file.ts';
 import { verify } from './contents.ts';
 import { companions, Draft } from './draft.ts';

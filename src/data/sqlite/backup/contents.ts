@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type BackupContents, BackupError } from '../../backup.ts';
-import { DatabaseUnusable } from '../../database.ts';
+import { type BackupContents, BackupError } from '../../database/backup.ts';
+import { DatabaseUnusable } from '../../database/database.ts';
 import { assertKnown, type TableVersion } from '../../migrations/migrate.ts';
 import { openExisting } from '../file.ts';
 

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { syncPath } from '../../../sync-path.ts';
-import { BackupError } from '../../backup.ts';
+import { BackupError } from '../../database/backup.ts';
 
 const ownerOnly = 0o600;
 /** The codes with which file systems without hard links refuse one, such as FAT and some network mounts. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { BackupError } from '../../backup.ts';
-import { DatabaseUnusable } from '../../database.ts';
+import { BackupError } from '../../database/backup.ts';
+import { DatabaseUnusable } from '../../database/database.ts';
 import { SqliteBusy, translateSqliteError } from '../errors.ts';
 import { openExisting } from '../file.ts';
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createFolder } from '../../../create-folder.ts';
 import { syncPath } from '../../../sync-path.ts';
-import { type BackupContents, BackupError, type BackupOptions } from '../../backup.ts';
+import { type BackupContents, BackupError, type BackupOptions } from '../../database/backup.ts';
 import { translateSqliteError } from '../errors.ts';
 import { assertOther } from './backup.ts';
 import { verify } from './contents.ts';

@@ -1,7 +1,7 @@
 import { nextTurnWhenDue } from '../../../event-loop.ts';
-import type { ReadContext } from '../../database.ts';
+import type { ReadContext } from '../../database/database.ts';
+import type { DatabaseTimings } from '../../database/timings.ts';
 import type { StatementRunner } from '../../sql/query-builder.ts';
-import type { DatabaseTimings } from '../../timings.ts';
 import type { SqliteConnection } from '../connection.ts';
 import type { LongReads } from './long-reads.ts';
 import type { ReadCommand } from './worker.ts';

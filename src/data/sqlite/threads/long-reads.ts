@@ -1,6 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { LimitedQueue, requestQueueLimits } from '../../../limited-queue.ts';
-import type { ReadContext } from '../../database.ts';
+import type { ReadContext } from '../../database/database.ts';
 import { findRowReader } from '../../sql/row-reader.ts';
 import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';

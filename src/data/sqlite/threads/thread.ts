@@ -1,6 +1,6 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { contain } from '../../../contain.ts';
-import { DatabaseUnavailable } from '../../database.ts';
+import { DatabaseUnavailable } from '../../database/database.ts';
 import { translateSqliteError } from '../errors.ts';
 
 /** The answer to a command. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
-import { executeInParts } from './sql/list-statements.ts';
-import { createFinder } from './sql/statement.ts';
-import { type RoomRow, roomColumns } from './tables.ts';
+import { createId } from '../../ids.ts';
+import type { Db } from '../database/database.ts';
+import { executeInParts } from '../sql/list-statements.ts';
+import { createFinder } from '../sql/statement.ts';
+import { type RoomRow, roomColumns } from '../tables.ts';
 
 /** The default of the id is a new one. */
 export type NewRoom = Pick<RoomRow, 'name'> & RoomChanges & { id?: string | undefined };

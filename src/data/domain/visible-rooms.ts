@@ -1,9 +1,9 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
-import type { Db } from './database.ts';
-import { countsRows } from './sql/bounded-work.ts';
-import { isPostgres } from './sql/dialects.ts';
-import { createStatement, firstOrThrow } from './sql/statement.ts';
-import type { Tables } from './tables.ts';
+import type { Db } from '../database/database.ts';
+import { countsRows } from '../sql/bounded-work.ts';
+import { isPostgres } from '../sql/dialects.ts';
+import { createStatement, firstOrThrow } from '../sql/statement.ts';
+import type { Tables } from '../tables.ts';
 
 /**
  * The rooms that are visible to a viewer: public rooms, private rooms of which they are a member, and all rooms if

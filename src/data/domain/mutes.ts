@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
-import type { Db } from './database.ts';
+import type { Db } from '../database/database.ts';
+import { createVariableStatement } from '../sql/statement.ts';
+import type { Tables } from '../tables.ts';
 import { type RoomOrPost, roomIdOf } from './posts.ts';
-import { createVariableStatement } from './sql/statement.ts';
-import type { Tables } from './tables.ts';
 
 /** A user, and the account that the user belongs to: the owner of an API key is another user than the key. */
 export interface MutedUsers {

@@ -1,6 +1,6 @@
-import type { Histogram } from '../histogram.ts';
+import type { Histogram } from '../../histogram.ts';
+import type { StatementRunner } from '../sql/query-builder.ts';
 import type { Database } from './database.ts';
-import type { StatementRunner } from './sql/query-builder.ts';
 import type { DatabaseTimings } from './timings.ts';
 
 /** The database, with its transactions and snapshots measured. */

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
-import type { Db } from './database.ts';
-import { type NewPlainEvent, timeOfAppended } from './events.ts';
-import { createConnections } from './lists/key-ranges.ts';
-import { encodeKey } from './lists/pages.ts';
+import type { Db } from '../database/database.ts';
+import { type NewPlainEvent, timeOfAppended } from '../event-log/events.ts';
+import { createConnections } from '../lists/key-ranges.ts';
+import { encodeKey } from '../lists/pages.ts';
+import { countsRows } from '../sql/bounded-work.ts';
+import { executeInParts } from '../sql/list-statements.ts';
+import { createStatement, createVariableStatement } from '../sql/statement.ts';
+import { type PublicUser, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
 import { type RoomOrPost, roomIdOf } from './posts.ts';
 import { readUpTo } from './read-positions.ts';
 import { findRoom } from './rooms.ts';
-import { countsRows } from './sql/bounded-work.ts';
-import { executeInParts } from './sql/list-statements.ts';
-import { createStatement, createVariableStatement } from './sql/statement.ts';
-import { type PublicUser, publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
 import { isRoomNotDeleted } from './visible-rooms.ts';
 
 /** A user in a room. */

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { Db } from './database.ts';
-import { deleteSome } from './sql/some-rows.ts';
-import type { Tables } from './tables.ts';
+import type { Db } from '../database/database.ts';
+import { deleteSome } from '../sql/some-rows.ts';
+import type { Tables } from '../tables.ts';
 
 /** The window of a key after a charge. */
 export type AttemptWindow = Pick<Selectable<Tables['signInAttempts']>, 'attempts' | 'endsAt'>;

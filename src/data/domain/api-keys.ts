@@ -1,9 +1,9 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
-import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
-import { executeInParts } from './sql/list-statements.ts';
-import { createFinder } from './sql/statement.ts';
-import { type ApiKeyRow, apiKeyColumns, type Tables } from './tables.ts';
+import { createId } from '../../ids.ts';
+import type { Db } from '../database/database.ts';
+import { executeInParts } from '../sql/list-statements.ts';
+import { createFinder } from '../sql/statement.ts';
+import { type ApiKeyRow, apiKeyColumns, type Tables } from '../tables.ts';
 import { insertUser } from './users.ts';
 
 export interface NewApiKey extends Pick<ApiKeyRow, 'name' | 'prefix' | 'hash' | 'ownerId' | 'expiresAt'> {

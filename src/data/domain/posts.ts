@@ -1,10 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
-import { timeOfAppended } from './events.ts';
-import { executeInParts } from './sql/list-statements.ts';
-import { createFinder, createStatement } from './sql/statement.ts';
-import { type PostRow, postColumns } from './tables.ts';
+import { createId } from '../../ids.ts';
+import type { Db } from '../database/database.ts';
+import { timeOfAppended } from '../event-log/events.ts';
+import { executeInParts } from '../sql/list-statements.ts';
+import { createFinder, createStatement } from '../sql/statement.ts';
+import { type PostRow, postColumns } from '../tables.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
 
 export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' | 'version'> {

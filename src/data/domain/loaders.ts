@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
-import type { Db } from './database.ts';
-import { findLastPosts, type PostReading } from './lists/post-lists.ts';
+import type { Db } from '../database/database.ts';
+import { findLastPosts, type PostReading } from '../lists/post-lists.ts';
+import type { PostRow, PublicUser, RoomRow } from '../tables.ts';
 import { findMemberships } from './memberships.ts';
 import { findUnread } from './read-positions.ts';
 import { findByIds } from './rows-by-ids.ts';
-import type { PostRow, PublicUser, RoomRow } from './tables.ts';
 import { findEmails } from './users.ts';
 
 /** The maximum number of posts that one statement reads; a page has no more bodies. */

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { type Expression, sql } from 'kysely';
-import type { TraceContext } from '../tracing/trace-context.ts';
-import type { Db } from './database.ts';
+import type { TraceContext } from '../../tracing/trace-context.ts';
+import type { Db } from '../database/database.ts';
+import { deleteSome } from '../sql/some-rows.ts';
+import { createStatement } from '../sql/statement.ts';
+import { type PostRow, type PublicUser, type RoomEventRow, type RoomRow, roomEventColumns } from '../tables.ts';
 import { type InboxEventType, type PostEventType, type RoomEventType, roomEventTypes } from './room-event-types.ts';
-import { deleteSome } from './sql/some-rows.ts';
-import { createStatement } from './sql/statement.ts';
-import { type PostRow, type PublicUser, type RoomEventRow, type RoomRow, roomEventColumns } from './tables.ts';
 
 const maxMark = 2 ** 31;
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Db } from './database.ts';
-import { headOf, type LogPosition } from './events.ts';
-import { elementsOf, isListed } from './sql/list-statements.ts';
-import { createStatement } from './sql/statement.ts';
+import type { Db } from '../database/database.ts';
+import { headOf, type LogPosition } from '../event-log/events.ts';
+import { elementsOf, isListed } from '../sql/list-statements.ts';
+import { createStatement } from '../sql/statement.ts';
 
 /** A room of which a user is a member. */
 export interface InboxRoom {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Db } from './database.ts';
+import type { Db } from '../database/database.ts';
+import { elementsOf } from '../sql/list-statements.ts';
 import type { LogPosition } from './events.ts';
-import { elementsOf } from './sql/list-statements.ts';
 
 /**
  * The heads of the rooms that are not at these positions any more, in one query that returns no other room; undefined for a

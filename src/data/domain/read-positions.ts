@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from './database.ts';
-import { timeOfAppended } from './events.ts';
-import { countsRows } from './sql/bounded-work.ts';
-import { isListed } from './sql/list-statements.ts';
-import { createStatement } from './sql/statement.ts';
+import type { Db } from '../database/database.ts';
+import { timeOfAppended } from '../event-log/events.ts';
+import { countsRows } from '../sql/bounded-work.ts';
+import { isListed } from '../sql/list-statements.ts';
+import { createStatement } from '../sql/statement.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
 
 /*

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely';
-import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
-import { type InvitationRow, invitationColumns, type Tables } from './tables.ts';
+import { createId } from '../../ids.ts';
+import type { Db } from '../database/database.ts';
+import { type InvitationRow, invitationColumns, type Tables } from '../tables.ts';
 
 export type NewInvitation = Pick<InvitationRow, 'roomId' | 'hash' | 'uses' | 'creatorId' | 'expiresAt'>;
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { DatabaseUnavailable, type Db } from './database.ts';
-import { type UserRow, userColumns } from './tables.ts';
+import { DatabaseUnavailable, type Db } from '../database/database.ts';
+import { type UserRow, userColumns } from '../tables.ts';
 import { createUserRow, type OAuthSubject } from './users.ts';
 
 /* The users of an issuer of access tokens. */

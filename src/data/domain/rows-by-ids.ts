@@ -1,7 +1,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { Db } from './database.ts';
-import { countedBody } from './sql/bounded-work.ts';
-import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
+import type { Db } from '../database/database.ts';
+import { countedBody } from '../sql/bounded-work.ts';
+import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
 
 interface Rows {

@@ -1,11 +1,11 @@
-import { createId } from '../ids.ts';
-import { toComposed } from '../names.ts';
-import type { Db, RowLock } from './database.ts';
-import { createPages, type PageArguments, type UserPage } from './lists/pages.ts';
-import { executeInParts } from './sql/list-statements.ts';
-import { createFinder } from './sql/statement.ts';
-import { isStorable, matches, toNamePattern } from './sql/stored-text.ts';
-import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
+import { createId } from '../../ids.ts';
+import { toComposed } from '../../names.ts';
+import type { Db, RowLock } from '../database/database.ts';
+import { createPages, type PageArguments, type UserPage } from '../lists/pages.ts';
+import { executeInParts } from '../sql/list-statements.ts';
+import { createFinder } from '../sql/statement.ts';
+import { isStorable, matches, toNamePattern } from '../sql/stored-text.ts';
+import { type PublicUser, publicUserColumns, type UserRow, userColumns } from '../tables.ts';
 
 export interface UserFilter {
   name?: string | null | undefined;

@@ -6,10 +6,10 @@ import {
   type QueryResult,
   type Transaction,
 } from 'kysely';
-import { type Span, type SpanAttributes, withinSpan } from '../tracing/span.ts';
+import { type Span, type SpanAttributes, withinSpan } from '../../tracing/span.ts';
+import { createQueryBuilder } from '../sql/query-builder.ts';
+import type { Tables } from '../tables.ts';
 import type { Database, Db, Work } from './database.ts';
-import { createQueryBuilder } from './sql/query-builder.ts';
-import type { Tables } from './tables.ts';
 
 /* https://opentelemetry.io/docs/specs/semconv/database/database-spans/ */
 

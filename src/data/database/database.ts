@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { Cancellation } from '../cancellation.ts';
-import { ClientError } from '../errors.ts';
-import type { Requester } from '../limited-queue.ts';
-import type { Span } from '../tracing/span.ts';
-import type { Tables } from './tables.ts';
+import type { Cancellation } from '../../cancellation.ts';
+import { ClientError } from '../../errors.ts';
+import type { Requester } from '../../limited-queue.ts';
+import type { Span } from '../../tracing/span.ts';
+import type { Tables } from '../tables.ts';
 import type { DatabaseTimings } from './timings.ts';
 
 /** The database, or a transaction; data functions work with both. */

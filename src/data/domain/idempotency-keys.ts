@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
-import type { Db } from './database.ts';
-import { deleteSome } from './sql/some-rows.ts';
-import { createStatement } from './sql/statement.ts';
-import type { Tables } from './tables.ts';
+import type { Db } from '../database/database.ts';
+import { deleteSome } from '../sql/some-rows.ts';
+import { createStatement } from '../sql/statement.ts';
+import type { Tables } from '../tables.ts';
 
 type IdempotencyKeyRow = Selectable<Tables['idempotencyKeys']>;
 
