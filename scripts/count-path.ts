@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { readConfig } from '../src/config.ts';
-import { createLog } from '../src/log.ts';
+import { readConfig } from '../src/config/config.ts';
+import { createLog } from '../src/log/log.ts';
 import { startServer } from '../src/server.ts';
 import { inRepository } from './repository.ts';
 

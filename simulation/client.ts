@@ -1,4 +1,4 @@
-import { ClientDisconnected } from '../src/cancellation.ts';
+import { ClientDisconnected } from '../src/common/cancellation.ts';
 import type { Watch } from '../src/identity/credential-watch.ts';
 import type { Stream } from '../src/live/stream.ts';
 import { type Node, type Sent, toRequest } from './node.ts';

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
-import { Cancellation } from '../src/cancellation.ts';
-import { readConfig } from '../src/config.ts';
+import { Cancellation } from '../src/common/cancellation.ts';
+import { readConfig } from '../src/config/config.ts';
 import type { Database } from '../src/data/database/database.ts';
 import { findUser } from '../src/data/domain/users.ts';
 import type { Answer } from '../src/engine/answer.ts';

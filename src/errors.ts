@@ -1,4 +1,4 @@
-import { TracelessError } from './stack-traces.ts';
+import { TracelessError } from './common/stack-traces.ts';
 
 interface ErrorKind {
   status: number;

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Database } from './data/database/database.ts';
 import { openDatabase } from './data/database/open-database.ts';
 import { createTimings, type DatabaseTimings } from './data/database/timings.ts';
@@ -24,7 +24,7 @@ import { createDeletions } from './live/deletions/deletions.ts';
 import { createTrimming } from './live/deletions/trimming.ts';
 import { FanOut } from './live/fan-out.ts';
 import { Presence } from './live/presence/presence.ts';
-import { type Log, logFailures } from './log.ts';
+import { type Log, logFailures } from './log/log.ts';
 import type { Services } from './resolvers/context.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';

@@ -10,7 +10,7 @@ import {
 import { toAnswer } from '../../src/engine/answer.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { Executor } from '../../src/engine/execution/executor.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../src/log/log.ts';
 
 /** An engine without rate, limits, cost and timeout. It validates each document once and executes it. */
 export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engine {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { createId } from '../../src/ids.ts';
+import { createId } from '../../src/common/ids.ts';
 import type { Recording } from './record.ts';
 
 /** Returns a function that stores a post with recorded statements and one durable commit, as SQLite is commonly used. */

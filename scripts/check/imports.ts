@@ -17,9 +17,11 @@ const layers: readonly string[][] = [
   ['identity/'],
   ['data/'],
   ['tracing/'],
+  ['log/'],
+  ['config/'],
+  // A cancellation may have a ClientError as its reason, and a ClientError has no stack trace.
+  ['errors.ts', 'common/'],
 ];
-/** All other files that are directly in src/: errors, settings and utilities. */
-const base = 'the base files';
 
 /** Modules that some files must not import although the order of the layers allows it. */
 const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean; reason: string }[] = [
@@ -93,8 +95,7 @@ function findLayer(path: string): { name: string; order: number } | undefined {
   const contains = (place: string) => (place.endsWith('/') ? path.startsWith(place) : path === place);
   const order = layers.findIndex((places) => places.some(contains));
   const name = layers[order]?.find(contains);
-  if (name !== undefined) return { name, order };
-  return path.includes('/') ? undefined : { name: base, order: layers.length };
+  return name === undefined ? undefined : { name, order };
 }
 
 /** The files of src/ that are in no layer, and all imports that are not allowed. */

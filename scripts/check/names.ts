@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
-import { listSettings } from '../../src/config.ts';
+import { listSettings } from '../../src/config/config.ts';
 import { clientErrors } from '../../src/errors.ts';
 import { findTypeScriptFiles, inRepository, runNode } from '../repository.ts';
 import { type Document, listCodeSpans, listSamples, readDocuments } from './documents.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokens } from 'marked';
-import { type Config, listSettings, readConfig } from '../../src/config.ts';
+import { type Config, listSettings, readConfig } from '../../src/config/config.ts';
 import { inRepository } from '../repository.ts';
 import { readDocuments } from './documents.ts';
 
@@ -11,7 +11,7 @@ interface DocumentedSetting {
   defaultValue: string | undefined;
 }
 
-/** The settings that differ between src/config.ts and the table of settings in the README. */
+/** The settings that differ between src/config/config.ts and the table of settings in the README. */
 export async function checkSettings(root = inRepository()): Promise<string[]> {
   const documented = await readTable(root);
   const names = documented.map(({ name }) => name);

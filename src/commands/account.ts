@@ -1,11 +1,11 @@
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import type { Database, Db, RowLock } from '../data/database/database.ts';
 import { openDatabase } from '../data/database/open-database.ts';
 import { findAccount, findAccountByEmail } from '../data/domain/users.ts';
 import type { UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { type AuditEvent, auditTo } from '../identity/audit.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../log/log.ts';
 import { WrongArguments } from './failure.ts';
 
 /** Runs in a transaction that locks the given account. The events are logged and the line is printed after the commit. */

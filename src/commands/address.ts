@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { BadSetting } from '../bad-setting.ts';
-import type { Config } from '../config.ts';
+import { BadSetting } from '../config/bad-setting.ts';
+import type { Config } from '../config/config.ts';
 
 type Addresses = Pick<Config, 'host' | 'port' | 'metricsPort'>;
 

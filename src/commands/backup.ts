@@ -1,7 +1,7 @@
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import type { BackupContents, Progress } from '../data/database/backup.ts';
 import { prepareBackup, restoreDatabase } from '../data/database/open-database.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../log/log.ts';
 import { WrongArguments } from './failure.ts';
 import { addBackup, readSchedule, repeat } from './scheduled-backup.ts';
 

@@ -1,4 +1,4 @@
-import { type Config, findMistakenSettings, readConfig, readSetting } from '../config.ts';
+import { type Config, findMistakenSettings, readConfig, readSetting } from '../config/config.ts';
 import { inspectDatabase } from '../data/database/open-database.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
 import { createPipeline } from '../engine/documents/pipeline.ts';

@@ -1,7 +1,7 @@
+import { toName } from '../common/names.ts';
 import { insertUser, type NewUser } from '../data/domain/users.ts';
 import { ClientError } from '../errors.ts';
 import { Passwords } from '../identity/session/passwords.ts';
-import { toName } from '../names.ts';
 import { refuseDuplicate } from '../resolvers/rules/conflicts.ts';
 import { email as emailRule } from '../resolvers/rules/validation.ts';
 import { changeAsOperator } from './account.ts';

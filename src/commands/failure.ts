@@ -1,4 +1,4 @@
-import { BadSetting } from '../bad-setting.ts';
+import { BadSetting } from '../config/bad-setting.ts';
 import { BackupError } from '../data/database/backup.ts';
 import { DatabaseUnavailable, DatabaseUnusable } from '../data/database/database.ts';
 import { ClientError } from '../errors.ts';

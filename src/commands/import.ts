@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { openDatabase } from '../data/database/open-database.ts';
 import { updateStatistics } from '../data/database/statistics.ts';
 import { writeBatch } from '../import/batch.ts';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { toName } from '../common/names.ts';
 import { ClientError } from '../errors.ts';
 import { createApiKey } from '../identity/api-key/api-key.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
-import { toName } from '../names.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
 import { changeAsOperator, findNamedAccount } from './account.ts';
 import { WrongArguments } from './failure.ts';

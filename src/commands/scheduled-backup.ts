@@ -2,10 +2,10 @@ import { globSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { BadSetting } from '../bad-setting.ts';
-import { parseWhole } from '../config.ts';
-import { createFolder } from '../create-folder.ts';
-import type { Log } from '../log.ts';
+import { createFolder } from '../common/create-folder.ts';
+import { BadSetting } from '../config/bad-setting.ts';
+import { parseWhole } from '../config/config.ts';
+import type { Log } from '../log/log.ts';
 import { explainFailures } from './failure.ts';
 
 /** The names have the UTC time at which the backup began. Until it is complete and verified, the name has a suffix. */

@@ -1,6 +1,6 @@
-import { type Config, findMistakenSettings, readConfig } from '../config.ts';
+import { type Config, findMistakenSettings, readConfig } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
-import { createLog, type Log, loggedNameOf } from '../log.ts';
+import { createLog, type Log, loggedNameOf } from '../log/log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressesFree } from './address.ts';
 

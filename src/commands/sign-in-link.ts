@@ -1,4 +1,4 @@
-import { BadSetting } from '../bad-setting.ts';
+import { BadSetting } from '../config/bad-setting.ts';
 import { Sessions } from '../identity/session/session.ts';
 import { readGivenKeys, readStoredKeys } from '../identity/session/session-key.ts';
 import { assertHasPassword, changeNamedAccount } from './account.ts';

@@ -1,4 +1,4 @@
-import { yieldWhenDue } from '../event-loop.ts';
+import { yieldWhenDue } from '../common/event-loop.ts';
 
 /** Answers of at least this many characters are serialised in steps; up to it, JSON.stringify takes less than a millisecond. */
 export const longAnswer = 100_000;

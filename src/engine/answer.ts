@@ -1,9 +1,9 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
-import type { Cancellation } from '../cancellation.ts';
+import type { Cancellation } from '../common/cancellation.ts';
+import { TracelessError, withoutTraces } from '../common/stack-traces.ts';
 import { CommitResultLost } from '../data/database/database.ts';
 import { ClientError, clientErrors, type ErrorCode, type ErrorExtras } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { TracelessError, withoutTraces } from '../stack-traces.ts';
+import type { Log } from '../log/log.ts';
 import { type Rate, RateLimited } from './limits/rate.ts';
 
 /** The answer that every transport sends: an execution result whose errors are coded and masked. */

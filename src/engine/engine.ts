@@ -1,9 +1,9 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql';
-import type { Config } from '../config.ts';
+import { LimitedQueue } from '../common/limited-queue.ts';
+import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
 import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import { LimitedQueue } from '../limited-queue.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { Documents } from './documents/documents.ts';

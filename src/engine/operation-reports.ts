@@ -1,9 +1,9 @@
 import { OperationTypeNode } from 'graphql';
-import { ClientDisconnected } from '../cancellation.ts';
-import type { Config } from '../config.ts';
+import { ClientDisconnected } from '../common/cancellation.ts';
+import type { Config } from '../config/config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { LimitedLines } from '../recent-reports.ts';
+import type { Log } from '../log/log.ts';
+import { LimitedLines } from '../log/recent-reports.ts';
 import type { SpanAttributes, Tracing } from '../tracing/span.ts';
 import { type TraceContext, traceIdOf } from '../tracing/trace-context.ts';
 import type { Answer } from './answer.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
-import type { Cancellation } from '../cancellation.ts';
+import type { Cancellation } from '../common/cancellation.ts';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database/database.ts';
 import { readsWithin } from '../data/database/traced-database.ts';
 import type { StreamEvent } from '../data/event-log/events.ts';
@@ -14,7 +14,7 @@ import type { StreamTransport } from '../live/live-counts.ts';
 import type { StateRequest } from '../live/states/state-stream.ts';
 import { StreamMessage } from '../live/stream.ts';
 import { personal, type Selection, type StreamRequest, type SubscribeRequest } from '../live/subscribe-request.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
 import type { Span } from '../tracing/span.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 /** An event for the operator: a sign-in, a refusal, or a change of rights. It never contains a secret. */
 export type AuditEvent =

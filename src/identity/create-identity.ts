@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
-import { type Log, logFailures } from '../log.ts';
+import type { Config } from '../config/config.ts';
+import { type Log, logFailures } from '../log/log.ts';
 import { type AuthenticationParts, createAuthentication } from './authentication.ts';
 import { CredentialWatch, type WatchCredentials } from './credential-watch.ts';
 import { OAuth } from './oauth/oauth.ts';

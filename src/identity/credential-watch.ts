@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { CoalescedWork } from '../coalesced-work.ts';
+import { CoalescedWork } from '../common/coalesced-work.ts';
 import type { Db } from '../data/database/database.ts';
 import { findApiKeys } from '../data/domain/api-keys.ts';
 import { findCredentialStates } from '../data/domain/users.ts';

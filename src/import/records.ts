@@ -1,6 +1,6 @@
+import { toComposed } from '../common/names.ts';
 import type { RoomRow } from '../data/tables.ts';
 import type { InputProblem } from '../errors.ts';
-import { toComposed } from '../names.ts';
 import * as rules from '../resolvers/rules/validation.ts';
 import { dateTime } from '../resolvers/scalars.ts';
 

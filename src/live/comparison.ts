@@ -1,4 +1,4 @@
-import { CoalescedWork } from '../coalesced-work.ts';
+import { CoalescedWork } from '../common/coalesced-work.ts';
 import type { Bus } from './bus/bus.ts';
 import { Pace } from './pace.ts';
 

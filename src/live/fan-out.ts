@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import { FixedWindow } from '../common/fixed-window.ts';
+import type { Config } from '../config/config.ts';
 import type { LogPosition } from '../data/event-log/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
-import { FixedWindow } from '../fixed-window.ts';
 import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';

@@ -1,5 +1,5 @@
+import { Histogram } from '../common/histogram.ts';
 import type { ErrorCode } from '../errors.ts';
-import { Histogram } from '../histogram.ts';
 
 /** Over what a stream is sent. */
 export const streamTransports = ['sse', 'multipart', 'websocket'] as const;

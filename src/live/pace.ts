@@ -1,4 +1,4 @@
-import { contain } from '../contain.ts';
+import { contain } from '../common/contain.ts';
 
 /** Runs work after it was requested, and at most once in each interval. */
 export class Pace {

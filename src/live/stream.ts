@@ -1,4 +1,4 @@
-import type { Failing } from '../contain.ts';
+import type { Failing } from '../common/contain.ts';
 import type { ClientError, ErrorCode } from '../errors.ts';
 import type { StreamEnd } from './live-counts.ts';
 

@@ -1,4 +1,5 @@
-import type { Config } from '../config.ts';
+import type { Requester } from '../common/limited-queue.ts';
+import type { Config } from '../config/config.ts';
 import type { Database, Db, ReadContext, TransactionOptions } from '../data/database/database.ts';
 import type { IdempotencyClaim } from '../data/domain/idempotency-keys.ts';
 import { createLoaders, type Loaders } from '../data/domain/loaders.ts';
@@ -11,7 +12,6 @@ import type { Passwords } from '../identity/session/passwords.ts';
 import type { Sessions } from '../identity/session/session.ts';
 import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import type { Requester } from '../limited-queue.ts';
 import type { Bus } from '../live/bus/bus.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';

@@ -1,5 +1,5 @@
+import { findNodeType } from '../common/ids.ts';
 import type { NodeResolvers, QueryResolvers } from '../generated/resolver-types.generated.ts';
-import { findNodeType } from '../ids.ts';
 import { findVisiblePost, findVisibleRoom } from './rules/visible-rows.ts';
 
 export const Node: NodeResolvers = {

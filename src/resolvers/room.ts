@@ -1,3 +1,4 @@
+import { toComposed, toName } from '../common/names.ts';
 import type { Db } from '../data/database/database.ts';
 import { deleteRoom } from '../data/domain/deletions.ts';
 import { findInvitations } from '../data/domain/invitations.ts';
@@ -24,7 +25,6 @@ import {
   mayChangeRoom,
 } from '../identity/access.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
-import { toComposed, toName } from '../names.ts';
 import type { Context } from './context.ts';
 import { maxInvitations } from './invitation.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';

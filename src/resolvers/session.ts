@@ -1,10 +1,10 @@
+import { toName } from '../common/names.ts';
 import { endSessions, findAccountByEmail, insertUser, setPassword } from '../data/domain/users.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import { toName } from '../names.ts';
 import type { Context } from './context.ts';
 import { acceptInvitation, findInvitationOrThrow } from './invitation.ts';
 import { changeAccount, findOwnAccountOrThrow } from './rules/changes.ts';

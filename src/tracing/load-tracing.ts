@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
-import { type Log, nodeNameOf } from '../log.ts';
+import type { Config } from '../config/config.ts';
+import { type Log, nodeNameOf } from '../log/log.ts';
 import type { Tracing } from './span.ts';
 
 /** Undefined if no traces are recorded: the SDK of OpenTelemetry is then not loaded. */

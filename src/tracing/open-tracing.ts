@@ -20,8 +20,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Log } from '../log.ts';
-import type { SamplerName, TracingSettings } from '../tracing-settings.ts';
+import type { SamplerName, TracingSettings } from '../config/tracing-settings.ts';
+import type { Log } from '../log/log.ts';
 import { OtlpExporter } from './otlp-exporter.ts';
 import type { Span, SpanAttributes, SpanKind, Tracing } from './span.ts';
 import type { TraceContext } from './trace-context.ts';

@@ -1,9 +1,9 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import type { Log } from '../log.ts';
-import { RecentReports } from '../recent-reports.ts';
-import type { TracingSettings } from '../tracing-settings.ts';
+import type { TracingSettings } from '../config/tracing-settings.ts';
+import type { Log } from '../log/log.ts';
+import { RecentReports } from '../log/recent-reports.ts';
 
 /* OTLP/HTTP: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 

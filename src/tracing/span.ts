@@ -1,5 +1,5 @@
+import type { TracingSettings } from '../config/tracing-settings.ts';
 import { ClientError } from '../errors.ts';
-import type { TracingSettings } from '../tracing-settings.ts';
 import type { TraceContext } from './trace-context.ts';
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';

@@ -1,4 +1,4 @@
-import { isObject } from '../is-object.ts';
+import { isObject } from '../common/is-object.ts';
 
 /* https://www.w3.org/TR/trace-context/ */
 

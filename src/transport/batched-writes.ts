@@ -4,7 +4,7 @@
  * blocked for 0.3 s and more.
  */
 
-import { containEach, type Failing } from '../contain.ts';
+import { containEach, type Failing } from '../common/contain.ts';
 
 export interface PendingWrite extends Failing {
   /** `now` is in milliseconds since 1970. */

@@ -1,6 +1,6 @@
+import { isObject } from '../common/is-object.ts';
 import type { GraphQLRequest } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
-import { isObject } from '../is-object.ts';
 
 const noBatches = 'Batching is not supported: send one request, which is a JSON object, for each operation.';
 

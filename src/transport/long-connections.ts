@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { containEach, type Failing } from '../contain.ts';
+import { containEach, type Failing } from '../common/contain.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 
 const batchMs = 100;

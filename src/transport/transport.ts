@@ -1,10 +1,10 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ClientMemory } from '../engine/limits/client-memory.ts';
 import type { OperationReports } from '../engine/operation-reports.ts';
 import type { Authenticate } from '../identity/authentication.ts';
 import type { WatchCredentials } from '../identity/credential-watch.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { AnswerBudget } from './admission/answer-budget.ts';
 import type { LongConnections } from './long-connections.ts';
 

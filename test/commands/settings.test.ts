@@ -3,8 +3,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BadSetting } from '../../src/bad-setting.ts';
-import { findMistakenSettings, listSettings, readConfig } from '../../src/config.ts';
+import { BadSetting } from '../../src/config/bad-setting.ts';
+import { findMistakenSettings, listSettings, readConfig } from '../../src/config/config.ts';
 import { newSessionKey } from '../support/database/test-database.ts';
 import { launchForTest, launchProcessForTest, run, scratchFolder, startInProcess } from '../support/server/postroom.ts';
 

@@ -3,7 +3,7 @@ import { buildSchema, graphqlSync } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { launchForTest } from '../support/server/postroom.ts';
 import { type SharedServer, shareServer } from '../support/server/shared-server.ts';

@@ -4,7 +4,7 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Client, fetchExchange } from '@urql/core';
 import { persistedExchange } from '@urql/exchange-persisted';
 import { describe, expect, it } from 'vitest';
-import { forEachOf } from '../../src/for-each-of.ts';
+import { forEachOf } from '../../src/common/for-each-of.ts';
 import { exchange, get, type HttpAnswer, post } from '../support/clients/http.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import type { Postroom } from '../support/server/postroom.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../support/clients/browser.ts';
 import { exchange, get, type HttpAnswer, post, RawConnection } from '../support/clients/http.ts';
 import { scratchName } from '../support/rooms/names.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createId } from '../../src/ids.ts';
+import { createId } from '../../src/common/ids.ts';
 import { EventStream } from '../support/clients/event-stream.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { insert } from '../support/database/rows.ts';

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { readImports } from '../../scripts/check/imports.ts';
 import { findTypeScriptFiles, inRepository } from '../../scripts/repository.ts';
-import { listSettings } from '../../src/config.ts';
+import { listSettings } from '../../src/config/config.ts';
 import { scratchFolder } from '../support/server/postroom.ts';
 
 /*

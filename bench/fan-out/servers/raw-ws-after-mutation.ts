@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import { createMemoryBus } from '../../../src/live/bus/memory.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { startServer } from '../../../src/server.ts';
 import { listen } from '../../support/listen.ts';
 import { broadcast, openRooms } from './raw-ws-rooms.ts';

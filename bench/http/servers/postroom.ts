@@ -1,6 +1,6 @@
 import { createSchema } from 'graphql-yoga';
 import { tuneCollector } from '../../../src/commands/collector.ts';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import { openDatabase } from '../../../src/data/database/open-database.ts';
 import { createAutomaticDocuments } from '../../../src/engine/documents/persisted.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
@@ -8,7 +8,7 @@ import { ClientMemory } from '../../../src/engine/limits/client-memory.ts';
 import { OperationReports } from '../../../src/engine/operation-reports.ts';
 import type { FanOut } from '../../../src/live/fan-out.ts';
 import type { Presence } from '../../../src/live/presence/presence.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
 import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';

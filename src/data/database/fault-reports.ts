@@ -1,4 +1,4 @@
-import { RecentReports } from '../../recent-reports.ts';
+import { RecentReports } from '../../log/recent-reports.ts';
 import type { DatabaseOptions } from './database.ts';
 
 /** Reports faults of the database to the operator, and their end. A disk that is full only for large writes repeats both. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isPostgresUrl } from '../../database-url.ts';
+import { isPostgresUrl } from '../../config/database-url.ts';
 import { openPostgres } from '../postgres/database.ts';
 import { inspectPostgres } from '../postgres/inspect.ts';
 import { backupSqlite, type SqliteBackup } from '../sqlite/backup/backup.ts';

@@ -1,4 +1,4 @@
-import type { Histogram } from '../../histogram.ts';
+import type { Histogram } from '../../common/histogram.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import type { Database } from './database.ts';
 import type { DatabaseTimings } from './timings.ts';

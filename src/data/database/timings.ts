@@ -1,4 +1,4 @@
-import { Histogram } from '../../histogram.ts';
+import { Histogram } from '../../common/histogram.ts';
 
 /** In seconds. */
 const bounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely';
-import { createId } from '../../ids.ts';
+import { createId } from '../../common/ids.ts';
 import type { Db } from '../database/database.ts';
 import { type InvitationRow, invitationColumns, type Tables } from '../tables.ts';
 

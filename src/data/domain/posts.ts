@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { createId } from '../../ids.ts';
+import { createId } from '../../common/ids.ts';
 import type { Db } from '../database/database.ts';
 import { timeOfAppended } from '../event-log/events.ts';
 import { executeInParts } from '../sql/list-statements.ts';

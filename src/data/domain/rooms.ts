@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { createId } from '../../ids.ts';
+import { createId } from '../../common/ids.ts';
 import type { Db } from '../database/database.ts';
 import { executeInParts } from '../sql/list-statements.ts';
 import { createFinder } from '../sql/statement.ts';

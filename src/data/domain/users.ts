@@ -1,5 +1,5 @@
-import { createId } from '../../ids.ts';
-import { toComposed } from '../../names.ts';
+import { createId } from '../../common/ids.ts';
+import { toComposed } from '../../common/names.ts';
 import type { Db, RowLock } from '../database/database.ts';
 import { createPages, type PageArguments, type UserPage } from '../lists/pages.ts';
 import { executeInParts } from '../sql/list-statements.ts';

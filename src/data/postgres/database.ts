@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { requestQueueLimits } from '../../limited-queue.ts';
+import { requestQueueLimits } from '../../common/limited-queue.ts';
 import {
   type Database,
   DatabaseUnusable,

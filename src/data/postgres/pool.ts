@@ -1,4 +1,4 @@
-import { LimitedQueue, type QueueLimits, type Requester } from '../../limited-queue.ts';
+import { LimitedQueue, type QueueLimits, type Requester } from '../../common/limited-queue.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresUnavailable } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
-import { contain } from '../../contain.ts';
+import { contain } from '../../common/contain.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import type { Statement } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { toComposed } from '../../names.ts';
+import { toComposed } from '../../common/names.ts';
 
 /** The longest name or title, in code points. */
 const maxLineLength = 200;

@@ -1,9 +1,9 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { nextTurnWhenDue } from '../../event-loop.ts';
-import { toComposed } from '../../names.ts';
-import { TracelessError } from '../../stack-traces.ts';
+import { nextTurnWhenDue } from '../../common/event-loop.ts';
+import { toComposed } from '../../common/names.ts';
+import { TracelessError } from '../../common/stack-traces.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import { findRowReader, type RowReader } from '../sql/row-reader.ts';
 import { translateSqliteError } from './errors.ts';

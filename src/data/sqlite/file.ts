@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { createFolder } from '../../create-folder.ts';
+import { createFolder } from '../../common/create-folder.ts';
 import { DatabaseUnusable } from '../database/database.ts';
 
 const magic = 'SQLite format 3\0';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { LimitedQueue } from '../../limited-queue.ts';
+import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { Database } from '../database/database.ts';
 import type { SqliteConnection } from './connection.ts';
 import { toSqliteDb } from './dialect.ts';

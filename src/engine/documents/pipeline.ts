@@ -10,8 +10,8 @@ import {
   validate,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import type { Config } from '../../config.ts';
-import { withoutTraces } from '../../stack-traces.ts';
+import { withoutTraces } from '../../common/stack-traces.ts';
+import type { Config } from '../../config/config.ts';
 import { requestError } from '../answer.ts';
 import { createDepthCheck } from '../limits/depth.ts';
 import { createSourceCheck } from '../limits/document.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
-import { BadSetting } from '../../bad-setting.ts';
+import { isObject } from '../../common/is-object.ts';
+import { BadSetting } from '../../config/bad-setting.ts';
 import { ClientError } from '../../errors.ts';
-import { isObject } from '../../is-object.ts';
 import type { DocumentSource } from './persisted.ts';
 import type { Pipeline } from './pipeline.ts';
 

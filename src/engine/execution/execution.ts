@@ -5,8 +5,8 @@ import {
   OperationTypeNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import type { Cancellation } from '../../cancellation.ts';
-import { yieldWhenDue } from '../../event-loop.ts';
+import type { Cancellation } from '../../common/cancellation.ts';
+import { yieldWhenDue } from '../../common/event-loop.ts';
 import { AnswerSize, answerTooLong, payloadTooLong } from '../limits/answer-size.ts';
 import { locate, pathOf } from './field-errors.ts';
 import { FieldExecutor, type ObjectValue } from './field-executor.ts';

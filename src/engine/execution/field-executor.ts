@@ -7,7 +7,7 @@ import {
   isObjectType,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import { TracelessError } from '../../stack-traces.ts';
+import { TracelessError } from '../../common/stack-traces.ts';
 import type { AnswerSize } from '../limits/answer-size.ts';
 import { FieldErrors, locate, type Path, pathOf } from './field-errors.ts';
 import { Pending, PendingValues } from './pending.ts';

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { DocumentNode, Token } from 'graphql';
-import type { Limits } from '../../config.ts';
+import type { Limits } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
 
 /*

@@ -8,7 +8,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 import depthLimit from 'graphql-depth-limit';
-import type { Limits } from '../../config.ts';
+import type { Limits } from '../../config/config.ts';
 import { requestError } from '../answer.ts';
 
 /**

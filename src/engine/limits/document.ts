@@ -1,5 +1,5 @@
 import { Lexer, Source, type Token, TokenKind } from 'graphql';
-import type { Limits } from '../../config.ts';
+import type { Limits } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
 
 /** Applies whatever the setting is: beyond this number, graphql's own rules take seconds. */

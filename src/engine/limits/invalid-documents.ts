@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import type { WindowOptions } from '../../common/fixed-window.ts';
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import type { WindowOptions } from '../../fixed-window.ts';
 import { type Caller, keyOf } from './rate.ts';
 
 /** Refusals per window without a pause: a developer who edits a document makes mistakes now and then. */

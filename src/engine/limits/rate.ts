@@ -1,5 +1,5 @@
+import { type Charged, FixedWindow, type WindowOptions } from '../../common/fixed-window.ts';
 import { ClientError } from '../../errors.ts';
-import { type Charged, FixedWindow, type WindowOptions } from '../../fixed-window.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { RedisWindows, SharedCount } from './redis-windows.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createClient } from 'redis';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 
 /** After this time a charge is answered without Redis. */
 const answerMs = 50;

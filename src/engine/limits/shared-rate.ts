@@ -1,6 +1,6 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { SessionKeys } from '../../identity/session/session-key.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { RedisWindows } from './redis-windows.ts';
 
 /** The rate that all nodes count together; undefined if this node counts by itself. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { OAuthSettings } from '../../config.ts';
+import { FixedWindow, type WindowOptions } from '../../common/fixed-window.ts';
+import { LimitedQueue } from '../../common/limited-queue.ts';
+import type { OAuthSettings } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
-import { FixedWindow, type WindowOptions } from '../../fixed-window.ts';
-import { LimitedQueue } from '../../limited-queue.ts';
 import type { Span } from '../../tracing/span.ts';
 import { invalidToken } from '../credential.ts';
 import type { IssuerLog } from './issuer-log.ts';

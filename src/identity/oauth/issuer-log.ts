@@ -1,6 +1,6 @@
 import { ClientError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
-import { RecentReports } from '../../recent-reports.ts';
+import type { Log } from '../../log/log.ts';
+import { RecentReports } from '../../log/recent-reports.ts';
 
 /** The log must not fill while the issuer is down. */
 const warningIntervalMs = 60_000;

@@ -1,4 +1,4 @@
-import { forEachOf } from '../../for-each-of.ts';
+import { forEachOf } from '../../common/for-each-of.ts';
 
 const timerMs = 1_000;
 /** The number of tokens that are checked at the same time, so that new clients need not wait. */

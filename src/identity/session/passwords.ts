@@ -1,8 +1,8 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
+import { LimitedQueue, type Requester, requestQueueLimits } from '../../common/limited-queue.ts';
 import { ClientError } from '../../errors.ts';
-import { LimitedQueue, type Requester, requestQueueLimits } from '../../limited-queue.ts';
 
 const hash = promisify(argon2);
 

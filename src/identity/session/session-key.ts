@@ -1,12 +1,12 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BadSetting } from '../../bad-setting.ts';
-import type { Config } from '../../config.ts';
+import { syncPath } from '../../common/sync-path.ts';
+import { BadSetting } from '../../config/bad-setting.ts';
+import type { Config } from '../../config/config.ts';
+import { isPostgresUrl } from '../../config/database-url.ts';
+import { parsePrivateKeys } from '../../config/private-keys.ts';
 import type { Database, DatabaseState } from '../../data/database/database.ts';
-import { isPostgresUrl } from '../../database-url.ts';
-import { parsePrivateKeys } from '../../private-keys.ts';
-import { syncPath } from '../../sync-path.ts';
 
 /** The first key signs. All keys verify, so that tokens stay valid after a change of keys. */
 export interface SessionKeys {

@@ -1,5 +1,5 @@
 import { addAbortListener, setMaxListeners } from 'node:events';
-import { contain } from '../../contain.ts';
+import { contain } from '../../common/contain.ts';
 import { type BusMessage, commonTopic } from './bus.ts';
 import type { BusConnection, BusDriver } from './driver.ts';
 import { decode, type EncodedMessage, encodePing } from './wire-format.ts';

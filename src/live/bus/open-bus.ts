@@ -1,7 +1,7 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
+import { isPostgresUrl } from '../../config/database-url.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findOrCreateDatabaseId } from '../../data/database/settings.ts';
-import { isPostgresUrl } from '../../database-url.ts';
 import { type Bus, type BusOptions, BusUnreachable } from './bus.ts';
 import { createMemoryBus } from './memory.ts';
 import { openPostgresBus } from './postgres.ts';

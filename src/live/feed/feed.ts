@@ -1,4 +1,4 @@
-import { CoalescedWork } from '../../coalesced-work.ts';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { findRoom } from '../../data/domain/rooms.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../../data/event-log/events.ts';
 import { roomEventTypes } from '../../data/event-log/room-event-types.ts';

@@ -1,5 +1,5 @@
+import { LimitedQueue } from '../../common/limited-queue.ts';
 import { findMovedHeads } from '../../data/event-log/moved-heads.ts';
-import { LimitedQueue } from '../../limited-queue.ts';
 import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';

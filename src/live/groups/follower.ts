@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { LogPosition, RoomEvent } from '../../data/event-log/events.ts';
-import { yieldWhenDue } from '../../event-loop.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import type { Feed } from '../feed/feed.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
 import type { StreamRequest } from '../subscribe-request.ts';
 

@@ -1,5 +1,5 @@
+import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { LogPosition } from '../../data/event-log/events.ts';
-import { LimitedQueue } from '../../limited-queue.ts';
 import type { Feed } from '../feed/feed.ts';
 import { type ExecuteEvent, groupKeyOf, type Selection } from '../subscribe-request.ts';
 import { Group, type GroupParts } from './group.ts';

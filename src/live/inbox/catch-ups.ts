@@ -1,4 +1,4 @@
-import { yieldWhenDue } from '../../event-loop.ts';
+import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { Follower } from '../groups/follower.ts';
 import type { LiveStream } from '../live-stream.ts';
 

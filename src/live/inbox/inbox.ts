@@ -1,7 +1,7 @@
+import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { InboxRoom } from '../../data/domain/inbox-rooms.ts';
 import type { LogPosition } from '../../data/event-log/events.ts';
 import { ClientError } from '../../errors.ts';
-import { yieldWhenDue } from '../../event-loop.ts';
 import { EncodedEvent } from '../encoded-event.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { ReadFailure } from '../feed/room-log.ts';

@@ -1,9 +1,9 @@
+import { yieldWhenDue } from '../../common/event-loop.ts';
+import { forEachOf } from '../../common/for-each-of.ts';
 import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/domain/inbox-rooms.ts';
 import { findMembersAmong, findUsersWithAccess } from '../../data/domain/memberships.ts';
 import type { LogPosition } from '../../data/event-log/events.ts';
 import { ClientError, codeOf } from '../../errors.ts';
-import { yieldWhenDue } from '../../event-loop.ts';
-import { forEachOf } from '../../for-each-of.ts';
 import type { Feeds } from '../feed/feeds.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { Groups } from '../groups/groups.ts';

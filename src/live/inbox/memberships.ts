@@ -1,4 +1,4 @@
-import { CoalescedWork } from '../../coalesced-work.ts';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findInboxRooms, findMovedVersions } from '../../data/domain/inbox-rooms.ts';
 import { type Bus, type BusMessage, userTopic } from '../bus/bus.ts';

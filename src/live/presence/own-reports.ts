@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { yieldWhenDue } from '../../event-loop.ts';
-import type { LimitedQueue } from '../../limited-queue.ts';
+import { yieldWhenDue } from '../../common/event-loop.ts';
+import type { LimitedQueue } from '../../common/limited-queue.ts';
 import { type Bus, hasOtherNodes } from '../bus/bus.ts';
 import { Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';

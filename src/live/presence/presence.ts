@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import DataLoader from 'dataloader';
-import { LimitedQueue } from '../../limited-queue.ts';
+import { LimitedQueue } from '../../common/limited-queue.ts';
 import { hasOtherNodes } from '../bus/bus.ts';
 import type { Stream } from '../stream.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { CoalescedWork } from '../../coalesced-work.ts';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { yieldWhenDue } from '../../event-loop.ts';
 import { chunksOf } from '../chunks.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { StreamEnd } from '../live-counts.ts';

@@ -1,6 +1,6 @@
+import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../common/names.ts';
 import { isStorable } from '../../data/sql/stored-text.ts';
 import type { InputProblem } from '../../errors.ts';
-import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../names.ts';
 
 type Issue = InputProblem['issue'];
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { TurnBudget } from '../../event-loop.ts';
-import { FixedWindow } from '../../fixed-window.ts';
+import { TurnBudget } from '../../common/event-loop.ts';
+import { FixedWindow } from '../../common/fixed-window.ts';
 import { networkOf } from '../address.ts';
 
 const maxAnswersPerSecond = 25;

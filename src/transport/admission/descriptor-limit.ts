@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import type { Log } from '../../log.ts';
-import { RecentReports } from '../../recent-reports.ts';
+import type { Log } from '../../log/log.ts';
+import { RecentReports } from '../../log/recent-reports.ts';
 
 /**
  * Reserved for files and connections that are opened later: a request to an issuer, a signal, a log that is reopened, and

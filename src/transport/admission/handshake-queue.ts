@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { contain } from '../../contain.ts';
+import { contain } from '../../common/contain.ts';
 import { PerTurnQueue } from './per-turn-queue.ts';
 
 /**

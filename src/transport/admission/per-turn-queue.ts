@@ -1,5 +1,5 @@
-import { TurnBudget } from '../../event-loop.ts';
-import { FairQueue } from '../../fair-queue.ts';
+import { TurnBudget } from '../../common/event-loop.ts';
+import { FairQueue } from '../../common/fair-queue.ts';
 
 /**
  * Handles a limited amount of work in one turn of the event loop. The rest waits so that other work can run between the

@@ -9,8 +9,8 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { containedEmit, type Failing } from '../../contain.ts';
-import type { Log } from '../../log.ts';
+import { containedEmit, type Failing } from '../../common/contain.ts';
+import type { Log } from '../../log/log.ts';
 
 /** A response, and the exchange that it belongs to. */
 export interface OwnedResponse extends ServerResponse {

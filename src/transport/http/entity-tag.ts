@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { yieldWhenDue } from '../../event-loop.ts';
+import { yieldWhenDue } from '../../common/event-loop.ts';
 
 const stepBytes = 65_536;
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Failing } from '../../contain.ts';
+import type { Failing } from '../../common/contain.ts';
 import type { Call } from '../../engine/operation.ts';
 import type { BodyBudget } from '../admission/body-budget.ts';
 import type { Connections } from '../admission/connections.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { contain } from '../../contain.ts';
+import { contain } from '../../common/contain.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';

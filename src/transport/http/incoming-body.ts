@@ -1,4 +1,4 @@
-import { containOne } from '../../contain.ts';
+import { containOne } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
 import { maxShortBody } from '../admission/body-budget.ts';
 import type { Exchange, Serve } from './exchange.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
-import { RecentReports } from '../../recent-reports.ts';
+import type { Log } from '../../log/log.ts';
+import { RecentReports } from '../../log/recent-reports.ts';
 
 /* CORS: https://fetch.spec.whatwg.org/#http-cors-protocol */
 

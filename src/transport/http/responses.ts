@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { contain } from '../../contain.ts';
+import { contain } from '../../common/contain.ts';
 import { type Answer, jsonOf } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Cancellation, ClientDisconnected } from '../../cancellation.ts';
-import { containOne } from '../../contain.ts';
+import { Cancellation, ClientDisconnected } from '../../common/cancellation.ts';
+import { containOne } from '../../common/contain.ts';
+import { createRequestId } from '../../common/ids.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError } from '../../errors.ts';
-import { createRequestId } from '../../ids.ts';
 import { addressOf } from '../address.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { mayReadMetrics } from '../metrics/metrics-access.ts';

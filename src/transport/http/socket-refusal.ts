@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { createRequestId } from '../../common/ids.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { createRequestId } from '../../ids.ts';
 import { graphqlResponseType } from './negotiation.ts';
 import { HttpRefusal, retryAfter503 } from './refusal.ts';
 

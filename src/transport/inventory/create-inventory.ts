@@ -1,11 +1,11 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Database } from '../../data/database/database.ts';
 import type { Bus } from '../../live/bus/bus.ts';
 import { Inventory } from '../../live/inventory/inventory.ts';
 import type { ServerStatus } from '../../live/inventory/server-status.ts';
 import type { Presence } from '../../live/presence/presence.ts';
 import { StateStreams } from '../../live/states/state-streams.ts';
-import { nodeNameOf } from '../../log.ts';
+import { nodeNameOf } from '../../log/log.ts';
 import { MeasuredNode, type NodeParts } from './measured-node.ts';
 
 const statusIntervalMs = 1_000;

@@ -5,9 +5,9 @@ import type { FanOut } from '../../live/fan-out.ts';
 import { type Client, type ClientQuestion, type ClientsAnswer, selectClients } from '../../live/inventory/clients.ts';
 import type { LocalNode } from '../../live/inventory/inventory.ts';
 import { mostFollowed, type NodeReport } from '../../live/inventory/server-status.ts';
-import { version } from '../../version.ts';
 import type { LongConnection, LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
+import { version } from '../version.ts';
 import { Rates } from './rates.ts';
 
 export interface NodeParts {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Histogram } from '../../histogram.ts';
+import { Histogram } from '../../common/histogram.ts';
 import type { HistogramSeries, Labels, Metrics } from './metrics.ts';
 
 /* https://opentelemetry.io/docs/specs/semconv/http/http-metrics/ */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { exactAddressOf } from '../address.ts';
 import { loopbackAddress } from '../http/allowed-hosts.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { ClientError, clientErrors } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { AllowedHosts } from '../http/allowed-hosts.ts';
 import { createContainedServer } from '../http/contained-server.ts';
 import { LatestExchanges } from '../http/latest-exchanges.ts';

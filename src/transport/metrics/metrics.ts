@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Metric, Registry } from 'prom-client';
-import type { Histogram } from '../../histogram.ts';
+import type { Histogram } from '../../common/histogram.ts';
 
 export type Labels = Record<string, string>;
 

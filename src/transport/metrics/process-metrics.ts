@@ -1,6 +1,6 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { Histogram } from '../../histogram.ts';
+import { Histogram } from '../../common/histogram.ts';
 import type { EventLoopDelay } from './event-loop-delay.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gunzip } from 'node:zlib';
-import { yieldWhenDue } from '../../event-loop.ts';
+import { yieldWhenDue } from '../../common/event-loop.ts';
 import { namesEntityTag } from '../http/entity-tag.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotCrossSite } from '../http/origins.ts';

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import { contain, containedEmit } from '../../contain.ts';
+import { contain, containedEmit } from '../../common/contain.ts';
+import { createConnectionId } from '../../common/ids.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
-import { createConnectionId } from '../../ids.ts';
 import type { StreamEnd } from '../../live/live-counts.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { LongConnection } from '../long-connections.ts';
 import { SocketCredentials } from './credentials.ts';
 import { OperationStarts } from './operation/operation-starts.ts';

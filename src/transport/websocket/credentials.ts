@@ -1,4 +1,4 @@
-import { contain, type Failing } from '../../contain.ts';
+import { contain, type Failing } from '../../common/contain.ts';
 import { maxTimeoutMs, type Watch, type WatchCredentials } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 

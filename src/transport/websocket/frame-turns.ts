@@ -1,5 +1,5 @@
-import { containEach } from '../../contain.ts';
-import { TurnBudget } from '../../event-loop.ts';
+import { containEach } from '../../common/contain.ts';
+import { TurnBudget } from '../../common/event-loop.ts';
 import type { WebSocketConnection } from './connection.ts';
 
 /** A refused operation takes 0.1 to 0.2 ms. */

@@ -1,4 +1,4 @@
-import { containEach } from '../../contain.ts';
+import { containEach } from '../../common/contain.ts';
 import { tryAgainLater, type WebSocketConnection } from './connection.ts';
 
 const maxPingMs = 15_000;

@@ -1,5 +1,5 @@
 import { CloseCode, MessageType, type SubscribeMessage } from 'graphql-ws';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import { flushAnswers } from '../batched-writes.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
-import { contain } from '../../contain.ts';
+import { contain } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';

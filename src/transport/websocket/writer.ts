@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { contain, type Fail } from '../../contain.ts';
+import { contain, type Fail } from '../../common/contain.ts';
 import type { ClientAccount } from '../../engine/limits/client-memory.ts';
 import { maxBufferedBytes } from '../admission/buffered-bytes.ts';
 import { type PendingWrite, sendEventsAtTurnEnd } from '../batched-writes.ts';

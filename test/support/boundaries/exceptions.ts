@@ -10,9 +10,9 @@ const atEnd = 'runs while the process stops';
 /** By boundary, or by file for all its boundaries. */
 export const exceptions: Readonly<Record<string, string>> = {
   'commands/serve.ts': 'ends the process',
-  'output.ts': 'writes the log, which reports all other exceptions',
-  'event-loop.ts': settles,
-  'limited-queue.ts': settles,
+  'log/output.ts': 'writes the log, which reports all other exceptions',
+  'common/event-loop.ts': settles,
+  'common/limited-queue.ts': settles,
   'tracing/open-tracing.ts': atEnd,
   'tracing/otlp-exporter.ts': settles,
   'engine/limits/redis-windows.ts': settles,

@@ -26,7 +26,7 @@ export interface Boundary {
  * in one ends the thread, and `contain.ts` is what is tested.
  */
 export function findServerFiles(): string[] {
-  const isOther = /\/browser\/|^import\/|worker\.ts$|^main\.ts$|^contain\.ts$|^commands\/(?!serve\.ts$)/;
+  const isOther = /\/browser\/|^import\/|worker\.ts$|^main\.ts$|^common\/contain\.ts$|^commands\/(?!serve\.ts$)/;
   return findTypeScriptFiles('src')
     .map((path) => path.slice('src/'.length))
     .filter((file) => !isOther.test(file));

@@ -1,4 +1,4 @@
-import { createId } from '../../../src/ids.ts';
+import { createId } from '../../../src/common/ids.ts';
 import { withDatabase } from '../server/shared-server.ts';
 
 /* Writes rows that the API cannot create: with chosen times, and many at once. */

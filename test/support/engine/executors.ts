@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ExecutionResult, executeRootSelectionSet, type GraphQLError, type ValidatedExecutionArgs } from 'graphql';
-import { Cancellation } from '../../../src/cancellation.ts';
+import { Cancellation } from '../../../src/common/cancellation.ts';
 import { Executor } from '../../../src/engine/execution/executor.ts';
 
 export type Execute = (args: ValidatedExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;

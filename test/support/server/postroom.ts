@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import { openDatabase } from '../../../src/data/database/open-database.ts';
 import { findAccountByEmail, setRole } from '../../../src/data/domain/users.ts';
 import { loadSchema } from '../../../src/engine/schema.ts';

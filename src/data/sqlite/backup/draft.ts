@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { syncPath } from '../../../sync-path.ts';
+import { syncPath } from '../../../common/sync-path.ts';
 import { BackupError } from '../../database/backup.ts';
 
 const ownerOnly = 0o600;

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createFolder } from '../../../create-folder.ts';
-import { syncPath } from '../../../sync-path.ts';
+import { createFolder } from '../../../common/create-folder.ts';
+import { syncPath } from '../../../common/sync-path.ts';
 import { type BackupContents, BackupError, type BackupOptions } from '../../database/backup.ts';
 import { translateSqliteError } from '../errors.ts';
 import { assertOther } from './backup.ts';

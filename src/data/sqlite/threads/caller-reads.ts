@@ -1,4 +1,4 @@
-import { nextTurnWhenDue } from '../../../event-loop.ts';
+import { nextTurnWhenDue } from '../../../common/event-loop.ts';
 import type { ReadContext } from '../../database/database.ts';
 import type { DatabaseTimings } from '../../database/timings.ts';
 import type { StatementRunner } from '../../sql/query-builder.ts';

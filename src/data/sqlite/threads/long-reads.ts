@@ -1,5 +1,5 @@
 import type { QueryResult } from 'kysely';
-import { LimitedQueue, requestQueueLimits } from '../../../limited-queue.ts';
+import { LimitedQueue, requestQueueLimits } from '../../../common/limited-queue.ts';
 import type { ReadContext } from '../../database/database.ts';
 import { findRowReader } from '../../sql/row-reader.ts';
 import { SqliteBusy } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import { contain } from '../../../contain.ts';
+import { contain } from '../../../common/contain.ts';
 import { DatabaseUnavailable } from '../../database/database.ts';
 import { translateSqliteError } from '../errors.ts';
 

@@ -1,5 +1,5 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
-import type { Histogram } from '../../../histogram.ts';
+import type { Histogram } from '../../../common/histogram.ts';
 
 /** With two, a commit on a slow disk seldom waits for an earlier flush before its own begins. A third one gained nothing. */
 const maxRunning = 2;

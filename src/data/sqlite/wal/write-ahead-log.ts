@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Histogram } from '../../../histogram.ts';
+import type { Histogram } from '../../../common/histogram.ts';
 import type { SqliteFile } from '../file.ts';
 import type { SqliteHealth } from '../health.ts';
 import { Thread } from '../threads/thread.ts';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { contain } from '../../../contain.ts';
+import { contain } from '../../../common/contain.ts';
+import { createConnectionId } from '../../../common/ids.ts';
 import type { Answer } from '../../../engine/answer.ts';
 import type { ClientAccount } from '../../../engine/limits/client-memory.ts';
 import { ClientError } from '../../../errors.ts';
-import { createConnectionId } from '../../../ids.ts';
 import type { StreamTransport } from '../../../live/live-counts.ts';
 import type { Encoder, Sink, Stream, StreamMessage } from '../../../live/stream.ts';
 import { maxBufferedBytes } from '../../admission/buffered-bytes.ts';

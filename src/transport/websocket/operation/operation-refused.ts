@@ -1,5 +1,5 @@
+import { TracelessError } from '../../../common/stack-traces.ts';
 import type { Answer } from '../../../engine/answer.ts';
-import { TracelessError } from '../../../stack-traces.ts';
 
 /** Carries an answer through a library that only passes errors on. */
 export class OperationRefused extends TracelessError {

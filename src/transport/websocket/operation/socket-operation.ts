@@ -1,10 +1,10 @@
-import { Cancellation, ClientDisconnected } from '../../../cancellation.ts';
+import { Cancellation, ClientDisconnected } from '../../../common/cancellation.ts';
+import { createRequestId } from '../../../common/ids.ts';
 import { type Answer, jsonOf } from '../../../engine/answer.ts';
 import type { Call, PreparedOperation } from '../../../engine/operation.ts';
 import { ClientError } from '../../../errors.ts';
 import { findLostScope, missingScope } from '../../../identity/access.ts';
 import type { Viewer } from '../../../identity/viewer.ts';
-import { createRequestId } from '../../../ids.ts';
 import type { Stream } from '../../../live/stream.ts';
 import { readTraceContext } from '../../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../../admission/answer-budget.ts';

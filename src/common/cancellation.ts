@@ -1,4 +1,4 @@
-import { ClientError } from './errors.ts';
+import { ClientError } from '../errors.ts';
 
 /** Stops work once, with a reason. Each operation has one, and it is cheaper than an AbortSignal. */
 export class Cancellation {
