@@ -1,4 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
+import { createDeletions } from './changes/deletions.ts';
+import { createTrimming } from './changes/trimming.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './data/database/database.ts';
 import { openDatabase } from './data/database/open-database.ts';
@@ -20,8 +22,6 @@ import { createSignInLimit } from './identity/session/sign-in-limit.ts';
 import type { Bus, BusOptions } from './live/bus/bus.ts';
 import { openBus } from './live/bus/open-bus.ts';
 import { followCommonMessages } from './live/common-messages.ts';
-import { createDeletions } from './live/deletions/deletions.ts';
-import { createTrimming } from './live/deletions/trimming.ts';
 import { FanOut } from './live/fan-out.ts';
 import { Presence } from './live/presence/presence.ts';
 import { type Log, logFailures } from './log/log.ts';

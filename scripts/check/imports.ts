@@ -13,6 +13,7 @@ const layers: readonly string[][] = [
   ['engine/'],
   // The generated types of resolvers name the context.
   ['resolvers/', 'generated/'],
+  ['changes/'],
   ['live/'],
   ['identity/'],
   ['data/'],

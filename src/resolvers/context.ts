@@ -1,3 +1,5 @@
+import type { BackgroundWork } from '../changes/background-work.ts';
+import { type ChangeRecord, commitChange } from '../changes/commit-change.ts';
 import type { Requester } from '../common/limited-queue.ts';
 import type { Config } from '../config/config.ts';
 import type { Database, Db, ReadContext, TransactionOptions } from '../data/database/database.ts';
@@ -13,9 +15,7 @@ import type { Sessions } from '../identity/session/session.ts';
 import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus/bus.ts';
-import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
-import type { BackgroundWork } from '../live/deletions/background-work.ts';
 import type { Inventory } from '../live/inventory/inventory.ts';
 import type { Presence } from '../live/presence/presence.ts';
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ChangeRecord } from '../changes/commit-change.ts';
 import type { Db } from '../data/database/database.ts';
 import {
   countUse,
@@ -14,7 +15,6 @@ import { ClientError } from '../errors.ts';
 import type { InvitationResolvers, MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertMayChangeRoom } from '../identity/access.ts';
 import { hashKey } from '../identity/api-key/key-text.ts';
-import type { ChangeRecord } from '../live/changes.ts';
 import type { Context } from './context.ts';
 import { changeInRoom } from './rules/changes.ts';
 import { InputCheck } from './rules/input-check.ts';

@@ -1,3 +1,4 @@
+import { eraseRows } from '../changes/erasure.ts';
 import { toName } from '../common/names.ts';
 import { findApiKeysOf, revokeApiKeysOf } from '../data/domain/api-keys.ts';
 import { eraseUser } from '../data/domain/deletions.ts';
@@ -21,7 +22,6 @@ import {
   maySeeOwn,
 } from '../identity/access.ts';
 import { maxApiKeys } from '../identity/api-key/api-key.ts';
-import { eraseRows } from '../live/deletions/erasure.ts';
 import type { Context } from './context.ts';
 import { changeAccount, findOwnAccountOrThrow, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';

@@ -1,3 +1,4 @@
+import type { ChangeRecord } from '../../changes/commit-change.ts';
 import { type Db, type RowLock, UniqueViolation } from '../../data/database/database.ts';
 import { findApiKey } from '../../data/domain/api-keys.ts';
 import { findAccount, toPublicUser } from '../../data/domain/users.ts';
@@ -6,7 +7,6 @@ import { ClientError } from '../../errors.ts';
 import { assertSignedIn } from '../../identity/access.ts';
 import { findRevocation, keyIdOf } from '../../identity/credential.ts';
 import type { Viewer } from '../../identity/viewer.ts';
-import type { ChangeRecord } from '../../live/changes.ts';
 import type { Context, SharedCommit } from '../context.ts';
 import { claimKey } from './idempotency.ts';
 import {

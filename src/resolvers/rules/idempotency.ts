@@ -8,13 +8,13 @@ import {
   getDirectiveValues,
   type VariableValues,
 } from 'graphql';
+import type { ChangeRecord } from '../../changes/commit-change.ts';
 import { createId } from '../../common/ids.ts';
 import { TracelessError } from '../../common/stack-traces.ts';
 import type { Db } from '../../data/database/database.ts';
 import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '../../data/domain/idempotency-keys.ts';
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers } from '../../generated/resolver-types.generated.ts';
-import type { ChangeRecord } from '../../live/changes.ts';
 import type { Context } from '../context.ts';
 import { InputCheck } from './input-check.ts';
 import { idempotencyKey } from './validation.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { CoalescedWork } from '../common/coalesced-work.ts';
 
 const everyMs = 60_000;
 const retryMs = 1_000;

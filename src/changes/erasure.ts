@@ -1,4 +1,4 @@
-import type { Db } from '../../data/database/database.ts';
+import type { Db } from '../data/database/database.ts';
 import {
   deleteOtherRows,
   deletePosts,
@@ -7,11 +7,11 @@ import {
   eraseKeysOf,
   findRemains,
   hasRemains,
-} from '../../data/domain/deletions.ts';
-import { deleteMember } from '../../data/domain/memberships.ts';
-import { lockRooms, updateRoom } from '../../data/domain/rooms.ts';
-import type { NewPlainEvent } from '../../data/event-log/events.ts';
-import type { ChangeRecord } from '../changes.ts';
+} from '../data/domain/deletions.ts';
+import { deleteMember } from '../data/domain/memberships.ts';
+import { lockRooms, updateRoom } from '../data/domain/rooms.ts';
+import type { NewPlainEvent } from '../data/event-log/events.ts';
+import type { ChangeRecord } from './commit-change.ts';
 
 /**
  * Deletes up to `limit` rows of an erased account: its drafts, its published posts if they are to be deleted, and its

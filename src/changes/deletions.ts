@@ -1,13 +1,13 @@
-import type { Database } from '../../data/database/database.ts';
+import type { Database } from '../data/database/database.ts';
 import {
   deleteRoomRows,
   findDeletedRoom,
   findErasedAccount,
   hasUnfinishedDeletions,
-} from '../../data/domain/deletions.ts';
-import type { Bus } from '../bus/bus.ts';
-import { commitChange } from '../changes.ts';
+} from '../data/domain/deletions.ts';
+import type { Bus } from '../live/bus/bus.ts';
 import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
+import { commitChange } from './commit-change.ts';
 import { eraseRows } from './erasure.ts';
 
 /** Deletes the rows of deleted accounts and rooms, also those that another process has left. */

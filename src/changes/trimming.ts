@@ -1,8 +1,8 @@
-import type { Database, Work } from '../../data/database/database.ts';
-import { deleteKeysBefore } from '../../data/domain/idempotency-keys.ts';
-import { deleteEndedAttempts } from '../../data/domain/sign-in-attempts.ts';
-import { findSurplus, trimByAge, trimRoom } from '../../data/event-log/events.ts';
-import type { Retention } from '../feed/room-log.ts';
+import type { Database, Work } from '../data/database/database.ts';
+import { deleteKeysBefore } from '../data/domain/idempotency-keys.ts';
+import { deleteEndedAttempts } from '../data/domain/sign-in-attempts.ts';
+import { findSurplus, trimByAge, trimRoom } from '../data/event-log/events.ts';
+import type { Retention } from '../live/feed/room-log.ts';
 import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
 
 const minuteMs = 60_000;

@@ -8,9 +8,9 @@ import {
 } from '../data/event-log/events.ts';
 import { roomEventTypes } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
+import type { Bus, BusMessage } from '../live/bus/bus.ts';
+import { startPublishing } from '../live/event-spans.ts';
 import type { Span } from '../tracing/span.ts';
-import type { Bus, BusMessage } from './bus/bus.ts';
-import { startPublishing } from './event-spans.ts';
 
 /** What a change can record inside its transaction. */
 export interface ChangeRecord {
