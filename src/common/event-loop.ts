@@ -80,10 +80,7 @@ function endTurn(): void {
   resumeNext();
 }
 
-/**
- * Resumes one caller after the other until the turn is over; sockets and timers are served before the remaining
- * callers.
- */
+/** Resumes one caller after the other until the turn is over; sockets and timers are served before the others. */
 function resumeNext(): void {
   if (performance.now() >= turnEndsAt) return;
   queues.reverse();

@@ -1,9 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/**
- * Flushes a folder or a file to the disk: only after that of a folder are the names of its new files, and the removal of others,
- * durable.
- */
+/** Flushes a file or a folder to the disk. New and removed names are durable only after the flush of their folder. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,9 +1,7 @@
 import { BadSetting } from './bad-setting.ts';
 
 const postgresForm = 'postgres://user:password@host/database';
-/**
- * The user, password and host, then a database: without one the server would choose that with the name of the user.
- */
+/** The user, password and host, then a database: without one the server would choose that with the name of the user. */
 const postgresParts = /^postgres(ql)?:\/\/[^/?#]*\/[^/?#@]+(\?|$)/;
 
 /** Whether a `DATABASE_URL` is that of a server, which several nodes may share. */

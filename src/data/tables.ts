@@ -128,10 +128,7 @@ const post = {
 };
 export type PostRow = typeof post;
 
-/**
- * The log of events, numbered by the `head` of their room. It has no content, so that erased content cannot be
- * replayed.
- */
+/** The log of events, numbered by the `head` of their room. It has no content, so erased content is not replayed. */
 const roomEvent = {
   roomId: column<string>(),
   seq: column<number>(),

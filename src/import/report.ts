@@ -4,10 +4,7 @@ import type { Counts, Outcome } from './batch.ts';
 const progressIntervalMs = 100;
 const nouns = ['rooms', 'users', 'posts'] as const;
 
-/**
- * The output for the operator: refused lines at once, the progress if the output is a terminal, and a summary at the
- * end.
- */
+/** The output for the operator: refused lines at once, the progress if it is a terminal, and a summary at the end. */
 export class Report {
   readonly #stderr: WriteStream;
   readonly #isStrict: boolean;

@@ -33,10 +33,7 @@ export interface Resolved {
   refusals: RefusedLine[];
 }
 
-/**
- * Resolves the entries in order, so that a name can be used after its record. The names of new records are added to
- * `names`.
- */
+/** Resolves the entries in order: a name can be used after its record. Names of new records are added to `names`. */
 export function resolveEntries(entries: readonly Entry[], names: Names, isStrict: boolean): Resolved {
   const resolved: Resolved = { rooms: [], users: [], posts: [], existing: { rooms: 0, users: 0 }, refusals: [] };
   for (const entry of entries) {

@@ -5,10 +5,7 @@ import type { SqliteFile } from './file.ts';
 
 type HealthListener = Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
 
-/**
- * Tracks whether the database can be written: its files are still in place, and the latest write did not fail on the
- * disk.
- */
+/** Whether the database can be written: its files are still in place, and the latest write did not fail on the disk. */
 export class SqliteHealth {
   readonly #file: SqliteFile;
   readonly #listener: HealthListener;
@@ -106,10 +103,7 @@ export class SqliteHealth {
     this.#reportRecovery();
   }
 
-  /**
-   * Records a failed write. A write that waited too long, or was refused because of the files, does not mean a disk
-   * fault.
-   */
+  /** Records a failed write. One that waited too long, or was refused because of the files, is no fault of the disk. */
   noteFailure(error: unknown): void {
     if (isFault(error) && this.#fileFault === undefined && this.#checkpointFault === undefined)
       this.#writeFault = error.reason;

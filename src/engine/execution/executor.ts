@@ -9,10 +9,7 @@ interface Plans {
 }
 
 const maxPlans = 16;
-/**
- * A small document can spread its fragments to many fields, so the planned fields of all operations are limited
- * together.
- */
+/** A small document can spread fragments to many fields: the planned fields of all operations are limited together. */
 const maxPlannedFields = 100_000;
 
 /** Executes validated operations by plans, each of which is created once. */

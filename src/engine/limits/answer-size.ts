@@ -1,10 +1,7 @@
 import { OperationTypeNode } from 'graphql';
 import { ClientError } from '../../errors.ts';
 
-/**
- * The maximum number of JSON bytes per counted character: a control character is `\u0000`, a whole number has 11
- * digits.
- */
+/** The most JSON bytes per counted character: a control character is `\u0000`, a whole number has 11 digits. */
 const maxBytesPerCharacter = 12;
 /** Allowance for `extensions`: a cost or a cursor. */
 const maxExtensionsLength = 1_000;

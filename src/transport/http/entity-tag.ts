@@ -3,10 +3,7 @@ import { yieldWhenDue } from '../../common/event-loop.ts';
 
 const stepBytes = 65_536;
 
-/**
- * A strong entity tag: it differs for different bytes and for different media types. `content` is the content or its
- * digest.
- */
+/** A strong entity tag: it differs for different bytes and media types. `content` is the content or its digest. */
 export function createEntityTag(mediaType: string, content: string | Buffer): string {
   const digest = hash('sha256', `${mediaType}\n${content}`, 'base64url');
   return `"${digest.slice(0, 27)}"`;
