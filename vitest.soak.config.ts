@@ -7,7 +7,7 @@ function findRepeated(): string[] {
   return globSync('test/*/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('/support/run/soak.ts'));
 }
 
-/** Tests that take long by nature: load, memory, repeated crashes. One file after the other, so that none measures another. */
+/** Tests that take long by nature: load, memory, repeated crashes. Each measures its own process only. */
 export default defineConfig({
   ...common,
   test: {
@@ -15,7 +15,7 @@ export default defineConfig({
     include: ['test/soak/*/*.test.ts', ...findRepeated()],
     env: { ...common.test?.env, SOAK: 'true' },
     exclude: [],
-    fileParallelism: false,
+    maxWorkers: 3,
     testTimeout: 120_000,
   },
 });

@@ -16,6 +16,8 @@ import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const maxSnapshots = 3;
+/** Some transactions wait for a multiple of it. */
+const commonMs = 10;
 
 interface DatabaseParts {
   disk: Disk;
@@ -112,7 +114,8 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
     checks,
     readsFor: (context) => toSqliteDb(runnerOf(reading, context)),
     async transaction(work, options) {
-      await travel();
+      // Transactions that arrive at the same moment share a commit.
+      await (random.chance(0.5) ? scheduler.delay(commonMs - (scheduler.now % commonMs)) : travel());
       const result = await writer.transaction(work, options);
       if (faults.happens('commitUnknown')) throw new CommitOutcomeUnknown('simulated: the answer was lost');
       return result;

@@ -9,7 +9,7 @@ const faultRates = {
   busRepeats: 0.2,
   busDelays: 0.3,
   /** Per minute: the server of the bus is away for some seconds. */
-  busDown: 3,
+  busDown: 6,
   /** Of each read, transaction and commit. */
   readFails: 0.01,
   readStalls: 0.005,
@@ -22,23 +22,28 @@ const faultRates = {
   writeFails: 0.01,
   flushStalls: 0.05,
   /** Per minute. */
-  nodeKilled: 6,
+  nodeKilled: 12,
   /** All nodes end, and of the database only that is left whose flush has ended. */
-  powerLost: 2,
-  rewind: 5,
-  trim: 15,
-  clockJumps: 4,
+  powerLost: 6,
+  rewind: 12,
+  trim: 30,
+  clockJumps: 8,
   /** Per minute and client. */
-  clientCuts: 20,
-  clientPauses: 6,
-  clientLeaves: 4,
+  clientCuts: 30,
+  clientPauses: 12,
+  clientLeaves: 8,
   /** It resumes after events that it has received before, with the cursors of some rooms, or with a cursor of another room. */
-  clientOldCursor: 4,
-  clientPartialCursors: 4,
-  clientForeignCursor: 1,
+  clientOldCursor: 8,
+  clientPartialCursors: 8,
+  clientForeignCursor: 3,
+  /** Of each change: a client connects again at that moment. */
+  clientMeetsChange: 0.3,
   /** Per minute: of one user. */
-  sessionsEnd: 2,
+  sessionsEnd: 6,
 } as const;
+
+/** They only change what happens at the same moment: half of all runs have each, also of those with few faults. */
+const coincidences: ReadonlySet<Fault> = new Set(['readIsSlow', 'clientCuts', 'clientMeetsChange']);
 
 /** How long the nodes may need to recover from it, in milliseconds. */
 const disturbances: { [Name in Fault]?: number } = { readFails: 4_000, readStalls: 20_000 };
@@ -66,10 +71,10 @@ export class Faults {
     this.#scheduler = scheduler;
     const randoms = faults.map((fault) => [fault, new Random(numberOf(`${seed} ${fault}`))] as const);
     this.#randoms = Object.fromEntries(randoms) as Record<Fault, Random>;
-    const share = new Random(numberOf(`${seed} faults`)).pick([0.15, 0.5, 0.8]);
+    const share = new Random(numberOf(`${seed} faults`)).pick([0.05, 0.15, 0.5, 0.8]);
     const rateOf = (fault: Fault) => {
       const random = this.#randoms[fault];
-      const isChosen = random.chance(share);
+      const isChosen = random.chance(coincidences.has(fault) ? 0.5 : share);
       const rate = faultRates[fault] * random.between(0.1, 1);
       return (only.length > 0 ? only.includes(fault) : isChosen) ? rate : 0;
     };

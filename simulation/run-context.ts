@@ -23,6 +23,8 @@ export interface RunContext {
   delivered: number;
   /** A node that runs; undefined if there is none. */
   pickNode(): Node | undefined;
+  /** A change of the user begins, and a client of the user may connect again at that moment. */
+  meetChange(userId: string): void;
   /** Records what happens, for the story of a defect. */
   note(text: string): void;
   /** Only the first defect of a run counts: the others may follow from it. */

@@ -16,7 +16,11 @@ import type { Subscribed } from './stream-check.ts';
 import { Writer } from './writer.ts';
 
 const setupMs = 3_000;
+const minActiveMs = 1_500;
 const maxActiveMs = 45_000;
+/** Short runs find most defects sooner; some need a long history. */
+const longShare = 0.2;
+const longMs = 8_000;
 /** After the last fault every event must have arrived within this time. */
 const healMs = 15_000;
 /** The lease of a report of presence: a node that has lost the last one shows its viewers until then. */
@@ -55,6 +59,7 @@ const maxNotes = 3_000;
 const maxArrivalMs = 5_000;
 const safeArrivalMs = 400;
 const maxAccessMs = 2_000;
+const meetingMs = 20;
 /** How long some slow reads in a row may take. */
 const slowReadsMs = 500;
 /** The faults after which messages about changes are lost or late. */
@@ -66,7 +71,6 @@ const faultsOfMessages = [
   'flushStalls',
   'nodeKilled',
   'powerLost',
-  'readIsSlow',
   'rewind',
 ] as const satisfies Fault[];
 
@@ -160,13 +164,26 @@ export class World implements RunContext {
     return running.length === 0 ? undefined : this.scheduler.random.pick(running);
   }
 
+  meetChange(userId: string): void {
+    const clients = this.#clients.filter((client) => client.userId === userId);
+    if (clients.length === 0 || !this.faults.happens('clientMeetsChange')) return;
+    const client = this.scheduler.random.pick(clients);
+    this.note(`fault: clientMeetsChange of ${client.name}`);
+    client.cut();
+    client.connectSoon(this.scheduler.random.between(0, meetingMs));
+  }
+
   get arrivalMs(): number {
     const isSafe = faultsOfMessages.every((fault) => this.faults.counts[fault] === 0);
-    return isSafe ? safeArrivalMs : maxArrivalMs;
+    return isSafe ? safeArrivalMs + this.#slowReadsMs : maxArrivalMs;
   }
 
   get accessMs(): number {
-    return maxAccessMs + (this.faults.counts.readIsSlow > 0 ? slowReadsMs : 0);
+    return maxAccessMs + this.#slowReadsMs;
+  }
+
+  get #slowReadsMs(): number {
+    return this.faults.counts.readIsSlow > 0 ? slowReadsMs : 0;
   }
 
   mayBeLate(node: string): boolean {
@@ -190,7 +207,9 @@ export class World implements RunContext {
     for (let index = 0; index < count; index += 1) this.#start(`node ${index + 1}`);
     scheduler.after(100, () => this.#setUp());
     await scheduler.runUntil(setupMs, isOver);
-    const activeMs = random.between(5_000, maxActiveMs);
+    const activeMs = random.chance(longShare)
+      ? random.between(longMs, maxActiveMs)
+      : random.between(minActiveMs, longMs);
     faults.isActive = true;
     this.#startFaults();
     for (const userId of this.users) new Writer(this, userId).start();

@@ -61,7 +61,10 @@ export class Writer {
     const node = this.#context.pickNode();
     const change = this.#pick();
     const input = this.#inputOf(change);
-    if (node && input) this.#context.scheduler.after(1, () => void this.#run(node, change, input), node.name);
+    if (node && input) {
+      this.#context.meetChange(String(input['user'] ?? this.#userId));
+      this.#context.scheduler.after(1, () => void this.#run(node, change, input), node.name);
+    }
     this.start();
   }
 

@@ -1,10 +1,11 @@
 import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { Random } from '../../simulation/random.ts';
 import { EventStream } from '../support/clients/event-stream.ts';
 import { findLogFlushes, findOverlapping, hasStrace, slowDisk } from '../support/database/disk-trace.ts';
 import { readLogSalt } from '../support/database/log-salt.ts';
-import { createRandom, losePower } from '../support/database/power-loss.ts';
+import { losePower } from '../support/database/power-loss.ts';
 import { openCursor, seqOf } from '../support/rooms/cursors.ts';
 import { readEvents } from '../support/rooms/events.ts';
 import { isSoak } from '../support/run/soak.ts';
@@ -18,7 +19,7 @@ import { type Trace, traceServer } from '../support/server/traced-server.ts';
  */
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-const random = createRandom(seed);
+const random = new Random(seed);
 const losses = isSoak ? 200 : 6;
 const writers = 8;
 const postsOfWriter = isSoak ? 60 : 12;
@@ -54,7 +55,7 @@ async function recordHistory(): Promise<History> {
     const room = await postroom.createRoom(ada, 'lobby');
     world = { ada, room };
     const writePost = async () => {
-      const input = { room, title: 'kept', body: 'x'.repeat(1 + random(maxBodyLength)) };
+      const input = { room, title: 'kept', body: 'x'.repeat(1 + random.whole(0, maxBodyLength)) };
       const { post } = (await postroom.ask(createPost, { input }, ada.token)).createPost;
       cursors.set(seqOf(post.room.cursor), post.room.cursor);
     };
@@ -156,7 +157,7 @@ it.skipIf(!hasStrace)(
     const places = [...history.acknowledged.values()];
     const [first = 0, last = 0] = [Math.min(...places), Math.max(...places)];
     expect(places).toHaveLength(history.postCount);
-    for (let loss = 0; loss < losses; loss += 1) await check(history, first + random(last - first));
+    for (let loss = 0; loss < losses; loss += 1) await check(history, first + random.whole(0, last - first));
   },
   600_000,
 );

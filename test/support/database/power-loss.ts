@@ -1,21 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { Random } from '../../../simulation/random.ts';
 import type { DiskCall } from './disk-trace.ts';
 
 type FileCall = Extract<DiskCall, { type: 'write' | 'truncate' }>;
-
-/** A number from 0 to `count` - 1. */
-export type Random = (count: number) => number;
-
-/** The same seed gives the same numbers. */
-export function createRandom(seed: number): Random {
-  let state = seed;
-  return (count) => {
-    // https://en.wikipedia.org/wiki/Linear_congruential_generator
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * count);
-  };
-}
 
 /**
  * Creates the files of `folder` in `target` as a loss of power at the place `cut` of a trace may leave them. The effects
@@ -60,14 +48,14 @@ function rebuild(changes: readonly FileCall[], certain: number, random: Random):
   const uncertain = changes.filter(({ end }) => end >= certain);
   // The size of a file changes in the order of the calls: at a truncation that is lost, all later effects are lost.
   const truncations = uncertain.flatMap(({ type }, index) => (type === 'truncate' ? [index] : []));
-  const stop = truncations[random(truncations.length + 1)] ?? uncertain.length;
-  const blockBytes = [512, 4_096][random(2)] ?? 512;
-  const keptPercent = random(101);
+  const stop = truncations[random.whole(0, truncations.length + 1)] ?? uncertain.length;
+  const blockBytes = [512, 4_096][random.whole(0, 2)] ?? 512;
+  const keptPercent = random.whole(0, 101);
   /** The index of the first write that each block has lost, and with it all later writes. */
   const lostFrom = new Map<number, number>();
   for (const [index, change] of uncertain.slice(0, stop).entries()) {
     for (const { block, part } of split(change, blockBytes)) {
-      const limit = lostFrom.get(block) ?? (random(100) < keptPercent ? stop : random(stop));
+      const limit = lostFrom.get(block) ?? (random.whole(0, 100) < keptPercent ? stop : random.whole(0, stop));
       lostFrom.set(block, limit);
       if (index < limit) image.apply(part);
     }

@@ -1,3 +1,4 @@
+import { Random } from '../../../simulation/random.ts';
 import { Choices } from '../clients/choices.ts';
 import type { Case } from './case.ts';
 import { absent, wrong } from './faults.ts';
@@ -15,7 +16,7 @@ const casesPerImport = 4_000;
  * cases without end.
  */
 export function* casesOf(data: FuzzData, seed: number, only: string): Generator<Case> {
-  const random = createRandom(seed);
+  const random = new Random(seed);
   const isChosen = ({ name }: Pick<Case, 'name'>) => name.includes(only);
   for (const phase of phasesOf(data, random)) yield* shuffle(phase.filter(isChosen), random);
   const shapes = createShapes(data);
@@ -27,7 +28,9 @@ export function* casesOf(data: FuzzData, seed: number, only: string): Generator<
   const chosen = Object.entries(create).filter(([name]) => isChosen({ name }));
   for (let count = 1; chosen.length > 0; count += 1) {
     const kinds = chosen.length === 3 && count % casesPerImport > 0 ? chosen.slice(0, 2) : chosen;
-    yield* kinds.map(([, createCase]) => createCase(new Choices(Array.from({ length: 4_000 }, () => random(0x10000)))));
+    yield* kinds.map(([, createCase]) =>
+      createCase(new Choices(Array.from({ length: 4_000 }, () => random.whole(0, 0x10000)))),
+    );
   }
 }
 
@@ -39,21 +42,7 @@ function* phasesOf(data: FuzzData, random: Random): Generator<Case[]> {
   yield [...socketCases(data, websocket, wrong), ...httpCases(http, wrong)];
 }
 
-/** Returns a whole number from 0 to `count` - 1. */
-type Random = (count: number) => number;
-
 function shuffle<T>(items: readonly T[], random: Random): T[] {
-  const ranked = items.map((item) => ({ item, rank: random(2 ** 32) }));
+  const ranked = items.map((item) => ({ item, rank: random.next() }));
   return ranked.toSorted((one, other) => one.rank - other.rank).map(({ item }) => item);
-}
-
-/** Numbers that depend on the seed only (mulberry32). */
-function createRandom(seed: number): Random {
-  let state = seed;
-  return (count) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * count);
-  };
 }

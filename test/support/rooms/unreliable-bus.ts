@@ -1,15 +1,11 @@
+import { Random } from '../../../simulation/random.ts';
 import type { Bus, BusMessage } from '../../../src/live/bus/bus.ts';
 import { createMemoryBus } from '../../../src/live/bus/memory.ts';
 
-/** Pseudo-random numbers from 0 to 1 that depend on the seed only (mulberry32). */
+/** Numbers from 0 to 1 that depend on the seed only. */
 export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = new Random(seed);
+  return () => random.next();
 }
 
 type Publisher = Pick<Bus, 'publish'>;
