@@ -4,6 +4,7 @@ import { checkDescriptions } from './check/descriptions.ts';
 import { checkEvolution } from './check/evolution.ts';
 import { checkExportedNames } from './check/exported-names.ts';
 import { checkImports } from './check/imports.ts';
+import { checkLimits } from './check/limits.ts';
 import { checkLinks } from './check/links.ts';
 import { checkNames } from './check/names.ts';
 import { checkSamples } from './check/samples.ts';
@@ -28,6 +29,7 @@ const steps: Record<string, () => Promise<string[]>> = {
   'samples in the documentation': () => checkSamples(),
   'copies in clients and in the documentation': () => checkCopies(),
   'settings in the documentation': () => checkSettings(),
+  'limits in the documentation': () => checkLimits(),
   'names in the documentation': () => checkNames(),
 };
 

@@ -13,7 +13,7 @@ interface DocumentedSetting {
 
 /** The settings that differ between src/config/config.ts and the table of settings in the README. */
 export async function checkSettings(root = inRepository()): Promise<string[]> {
-  const documented = await readTable(root);
+  const documented = await readDocumentedSettings(root);
   const names = documented.map(({ name }) => name);
   const read = listSettings();
   return [
@@ -24,7 +24,8 @@ export async function checkSettings(root = inRepository()): Promise<string[]> {
   ];
 }
 
-async function readTable(root: string): Promise<DocumentedSetting[]> {
+/** The rows of the table of settings in the README. */
+export async function readDocumentedSettings(root: string): Promise<DocumentedSetting[]> {
   const readme = (await readDocuments(root)).find(({ path }) => path === 'README.md');
   const table = readme?.tokens.find((token) => token.type === 'table' && token.header[0]?.text === 'setting');
   return table?.type === 'table' ? table.rows.flatMap(readRow) : [];
@@ -36,7 +37,8 @@ function readRow([names, defaults]: Tokens.TableCell[]): DocumentedSetting[] {
   return listCode(names).map((name, index) => ({ name, defaultValue: values[index] }));
 }
 
-function listCode(cell: Tokens.TableCell | undefined): string[] {
+/** The texts between backticks in a cell of a table. */
+export function listCode(cell: Tokens.TableCell | undefined): string[] {
   return (cell?.tokens ?? []).flatMap((token) => (token.type === 'codespan' ? token.text : []));
 }
 

@@ -11,6 +11,7 @@ import { checkCopies } from '../../scripts/check/copies.ts';
 import { findUndescribed } from '../../scripts/check/descriptions.ts';
 import { checkExportedNames } from '../../scripts/check/exported-names.ts';
 import { checkImports, readImports, refuseImport } from '../../scripts/check/imports.ts';
+import { checkLimits } from '../../scripts/check/limits.ts';
 import { checkLinks } from '../../scripts/check/links.ts';
 import { checkNames } from '../../scripts/check/names.ts';
 import { checkSamples } from '../../scripts/check/samples.ts';
@@ -300,6 +301,38 @@ test('the README lists every setting with its default, and no other', async () =
     ]),
   );
   expect(problems.filter((problem) => /HOST|PUBLIC_URL is/.test(problem))).toEqual([]);
+});
+
+test('a row of docs/limits.md must show the values of the constants and settings that it names, in their order', async () => {
+  const rows = [
+    ['10', '`LIMIT_DEPTH`'],
+    ['12', '`LIMIT_DEPTH`'],
+    ['16 KiB and 5 characters', '`maxBytes` and `maxNames` in `a.ts`'],
+    ['5 characters and 16 KiB', '`maxBytes` and `maxNames` in `a.ts`'],
+    ['1,500 ms', '`pauseMs` in `a.ts`'],
+    ['2 min', '`windowSeconds` in `a.ts`'],
+    ['0.6', '`share` in `b.ts`'],
+    ['200', '`title` in `b.ts`'],
+    ['7', '`maxNames` in `b.ts`'],
+    ['7', '`maxRooms` in `b.ts`'],
+    ['none', '`share` in `b.ts`'],
+  ];
+  const root = await writeFiles({
+    'README.md': '| setting | default | |\n|---|---|---|\n| `LIMIT_DEPTH` | `10` | |\n',
+    'docs/limits.md': `| limit | value | set by |\n|---|---|---|\n${rows.map(([value, by], row) => `| ${row} | ${value} | ${by} |`).join('\n')}\n`,
+    'src/engine/a.ts':
+      'export const maxBytes = 2 ** 14;\nconst options = { maxNames: 5, pauseMs: 1_500 };\nconst windowSeconds = 2 * minuteSeconds;\n',
+    'src/live/b.ts':
+      'const minuteSeconds = 60;\nconst share = 0.6;\nconst title = line(200);\nconst maxRooms = readRooms();\n',
+  });
+  expect(await checkLimits(root)).toEqual([
+    'docs/limits.md: 1: LIMIT_DEPTH is 12, but in the source it is 10',
+    'docs/limits.md: 3: maxBytes is 5, but in the source it is 16384',
+    'docs/limits.md: 3: maxNames is 16384, but in the source it is 5',
+    'docs/limits.md: 8: maxNames is 7, but in the source it is no number in the files of the row',
+    'docs/limits.md: 9: maxRooms is 7, but in the source it is no number in the files of the row',
+    'docs/limits.md: 10: share is undefined, but in the source it is 0.6',
+  ]);
 });
 
 test('a name in the documentation must be that of a file, script, command, setting, error code or identifier', async () => {
