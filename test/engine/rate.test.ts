@@ -118,6 +118,8 @@ it('an address that keeps sending invalid documents must wait before it sends an
   }
   expect(statuses).toEqual([...Array(11).fill(422), 429]);
   expect(last?.headers.get('retry-after')).toBe('1');
+  // It would name another time.
+  expect(last?.headers.has('ratelimit')).toBe(false);
   expect(await last?.json()).toMatchObject({
     errors: [{ extensions: { code: 'RATE_LIMITED', retryAfterMs: expect.any(Number) } }],
   });

@@ -43,13 +43,14 @@ export function writeAnswer(
   const content = jsonOf(answer);
   // Alternating names and values, which Node writes as they are.
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
-  if (rate) pushRate(all, rate);
+  const refusal: Record<string, string> = status < 400 ? {} : errorHeaders(exchange, answer);
+  if (rate && Number(refusal['retry-after'] ?? Number.POSITIVE_INFINITY) * 1_000 >= rate.resetMs) pushRate(all, rate);
   if (cachePolicy) {
     const entityTag = createEntityTag(type, digest ?? content);
     pushCaching(all, cachePolicy, entityTag);
     if (namesEntityTag(request.headers['if-none-match'], entityTag)) return void response.writeHead(304, all).end();
   } else all.push('cache-control', 'private, no-store');
-  if (status >= 400) all.push(...Object.entries({ ...errorHeaders(exchange, answer), ...headers }).flat());
+  if (status >= 400) all.push(...Object.entries({ ...refusal, ...headers }).flat());
   all.push('content-type', `${type}; charset=utf-8`, 'content-length', String(Buffer.byteLength(content)));
   if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, all, content);
   response.writeHead(status, all);
@@ -134,7 +135,7 @@ function pushCaching(headers: string[], { maxAge }: CachePolicy, entityTag: stri
   headers.push('vary', 'accept, authorization, origin');
 }
 
-/** draft-ietf-httpapi-ratelimit-headers-10 */
+/** draft-ietf-httpapi-ratelimit-headers-11, which wants the same time in `RateLimit` as in `Retry-After`, if there are both. */
 function pushRate(headers: string[], { limit, windowSeconds, remaining, resetMs }: Rate): void {
   const policy = `"default";q=${limit};w=${windowSeconds}`;
   headers.push('ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
