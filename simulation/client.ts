@@ -141,8 +141,8 @@ export class Client {
       let call = node.callOf(null as never, after !== undefined);
       try {
         const viewer = await node.authenticate(this.userId);
-        this.check.signIn(viewer.credential);
         if (!socket.isOpen) return;
+        this.check.signIn(viewer.credential);
         call = node.callOf(viewer, after !== undefined);
         cancel.push(() => call.cancellation.cancel(new ClientDisconnected()));
         watch = node.credentials.watch(viewer, () =>

@@ -33,8 +33,8 @@ async function pause(visibility: 'PUBLIC' | 'PRIVATE'): Promise<Paused> {
   const own = await postroom.createRoom(bob, 'own');
   const inbox = await InboxStream.open(postroom, bob, { query });
   inbox.socket.rawSocket.pause();
-  // The kernel may take further bytes when a client is a slow consumer for the first time.
-  for (let slowFor = 0; slowFor < 3; ) {
+  // The kernel may still take bytes when a client is a slow consumer for the first time.
+  for (let slowFor = 0; slowFor < 10; ) {
     await postroom.createPost(bob, own, 'fill', longBody);
     slowFor = (await readMetrics(postroom))['slow_consumers'] === 0 ? 0 : slowFor + 1;
   }
