@@ -84,11 +84,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     opened.defer(() => deletions.stop());
     const onError = logFailures(log, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
-    let logReadCount = 0;
-    const onLogRead = (roomId: string) => {
-      logReadCount += 1;
-      log.debug({ roomId }, 'log read');
-    };
+    const onLogRead = (roomId: string) => log.debug({ roomId }, 'log read');
     const fanOut = new FanOut({ config, database, bus, retention, tracing, onError, onLogRead });
     const askOthers = (roomIds: readonly string[]) => inventory.askForPresence(roomIds);
     const presence = new Presence({ bus, fanOut, askOthers, onError });
@@ -97,45 +93,26 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const operationReports = new OperationReports(config, log, tracing);
     const longConnections = new LongConnections();
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
-    const sources = { longConnections, operationReports, fanOut, presence, database, bus, eventLoopDelay };
-    const { inventory, statusStreams, ...measuring } = createInventory({ config, onError, ...sources });
+    const common = { config, log, database, bus, fanOut, presence, longConnections, operationReports, eventLoopDelay };
+    const { inventory, statusStreams, ...measuring } = createInventory({ ...common, onError });
     opened.defer(measuring.stop);
     const passwords = new Passwords(overrides.passwordCost);
     const accounts = { sessions, signUp: config.signUp, passwords, signInLimit, audit };
     const services: Services = { database, bus, ...accounts, deletions, presence, inventory };
-    const engine = createEngine({
-      schema,
-      documents,
-      services,
-      fanOut,
-      statusStreams,
-      presence,
-      config,
-      log,
-      sharedRate,
-    });
+    const engine = createEngine({ ...common, schema, documents, services, statusStreams, sharedRate });
     const identity = createIdentity({ config, database, sessions, audit, chargeAddress: engine.chargeAddress, log });
     opened.defer(identity.stop);
     const { authenticate, watchCredentials, viewers, credentials } = identity;
     const servers = createServers({
+      ...common,
       engine,
       authenticate,
       watchCredentials,
-      operationReports,
       answerBudget: new AnswerBudget(config.limits.answerBytes),
       clientMemory: new ClientMemory(config.limits),
-      longConnections,
       statusStreams,
-      presence,
       readState: createStateReader(database, bus),
-      database,
       timings,
-      bus,
-      fanOut,
-      eventLoopDelay,
-      countLogReads: () => logReadCount,
-      config,
-      log,
     });
     opened.defer(servers.stopMetrics);
     const leaveBus = await followCommonMessages(bus, { fanOut, presence, viewers, credentials, onError });

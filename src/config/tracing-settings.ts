@@ -11,8 +11,6 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-export type SamplerName = (typeof samplers)[number];
-
 export interface TracingSettings {
   /** Where spans are sent; it contains no credentials. */
   url: string;
@@ -20,7 +18,7 @@ export interface TracingSettings {
   headers: Record<string, string>;
   /** Attributes of this process. */
   resource: Record<string, string>;
-  sampler: { name: SamplerName; ratio: number };
+  sampler: { name: (typeof samplers)[number]; ratio: number };
   /** Whether the spans of operations contain their documents. */
   hasDocuments: boolean;
   /** Whether an operation continues the trace of its client, which then decides whether it is recorded. */

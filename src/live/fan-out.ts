@@ -25,7 +25,7 @@ import { Subscriber } from './subscriber.ts';
 const maxFreeResumes = 10_000;
 const countOfInbox = maxFreeResumes / 20;
 
-export interface FanOutParts extends Omit<FeedsParts, 'onRewound'> {
+export interface FanOutParts extends Omit<FeedsParts, 'onRewound' | 'counts'> {
   config: Pick<Config, 'limits' | 'rate'>;
 }
 
@@ -46,9 +46,9 @@ export class FanOut {
     const { windowSeconds } = parts.config.rate;
     this.#freeResumes = new FixedWindow({ limit: maxFreeResumes, windowSeconds });
     this.costs = new GroupCosts(parts.config);
-    this.#groups = new Groups({ counts: this.counts, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds({ ...parts, onRewound: (roomId) => this.#inboxes.checkMembers(roomId) });
     const { costs, counts } = this;
+    this.#groups = new Groups({ counts, tracing: parts.tracing, onError: parts.onError });
+    this.#feeds = new Feeds({ ...parts, counts, onRewound: (roomId) => this.#inboxes.checkMembers(roomId) });
     this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, costs, counts });
   }
 

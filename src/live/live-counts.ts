@@ -24,6 +24,7 @@ export class LiveCounts {
   deliveries = 0;
   /** Events written to subscribers that catch up from the log. */
   replayed = 0;
+  logReads = 0;
   /** The subscribers that wait until their sockets have drained. */
   slowConsumers = 0;
   readonly open: Record<StreamTransport, number> = { sse: 0, multipart: 0, websocket: 0 };

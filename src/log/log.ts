@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
+import { isPostgresUrl } from '../config/database-url.ts';
 import { Output } from './output.ts';
 import { RecentReports } from './recent-reports.ts';
 
@@ -20,7 +21,7 @@ export function nodeNameOf({ nodeName }: Pick<Config, 'nodeName'>): string {
 
 /** The name of this node in the log, if it is configured or nodes may share a database. */
 export function loggedNameOf(config: Pick<Config, 'nodeName' | 'databaseUrl' | 'redisUrl'>): string | undefined {
-  const isShared = config.redisUrl !== undefined || config.databaseUrl.startsWith('postgres');
+  const isShared = config.redisUrl !== undefined || isPostgresUrl(config.databaseUrl);
   return isShared || config.nodeName !== undefined ? nodeNameOf(config) : undefined;
 }
 

@@ -12,15 +12,13 @@ import {
 import { parseTraceParent } from '@opentelemetry/core';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { SamplerName, TracingSettings } from '../config/tracing-settings.ts';
+import type { TracingSettings } from '../config/tracing-settings.ts';
 import type { Log } from '../log/log.ts';
 import { OtlpExporter } from './otlp-exporter.ts';
 import type { Span, SpanAttributes, SpanKind, Tracing } from './span.ts';
@@ -119,15 +117,9 @@ function toContext(parent: TraceContext | undefined): Context {
 }
 
 function createSampler({ sampler: { name, ratio } }: TracingSettings): Sampler {
-  const root: Record<SamplerName, () => Sampler> = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
-    parentbased_always_on: () => new ParentBasedSampler({ root: root.always_on() }),
-    parentbased_always_off: () => new ParentBasedSampler({ root: root.always_off() }),
-    parentbased_traceidratio: () => new ParentBasedSampler({ root: root.traceidratio() }),
-  };
-  return root[name]();
+  // `always_on` and `always_off` are the ratios 1 and 0.
+  const root = new TraceIdRatioBasedSampler(name.endsWith('_on') ? 1 : name.endsWith('_off') ? 0 : ratio);
+  return name.startsWith('parentbased') ? new ParentBasedSampler({ root }) : root;
 }
 
 function ignore(): void {}

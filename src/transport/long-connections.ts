@@ -28,12 +28,9 @@ export interface LongConnection extends Failing {
 /** The long connections of this node. */
 export class LongConnections {
   readonly #byId = new Map<string, LongConnection>();
-  #areDrained = false;
-
   /** In the order in which they were opened. */
-  get byId(): ReadonlyMap<string, LongConnection> {
-    return this.#byId;
-  }
+  readonly byId: ReadonlyMap<string, LongConnection> = this.#byId;
+  #areDrained = false;
 
   add(connection: LongConnection): void {
     this.#byId.set(connection.id, connection);

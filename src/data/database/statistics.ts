@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -6,13 +7,11 @@ import type { Database } from './database.ts';
  * statements, so an import would read whole tables for lists of names, as was right when they were small. Autovacuum gathers
  * statistics only once a minute, or never. Does nothing on SQLite. Never fails: without them statements are only slower.
  */
-export async function updateStatistics({ kind, transaction, checks }: Database): Promise<void> {
-  if (kind !== 'postgres') return;
+export async function updateStatistics({ transaction, checks }: Database): Promise<void> {
+  const { findStaleTables } = dialectOf(checks);
+  if (!findStaleTables) return;
   try {
-    const { rows } = await sql<{ name: string }>`
-      select relname as name from pg_class
-      where oid in ('users'::regclass, 'rooms'::regclass, 'posts'::regclass)
-        and pg_relation_size(oid) > 4 * relpages::bigint * current_setting('block_size')::bigint`.execute(checks);
+    const { rows } = await findStaleTables.execute(checks);
     for (const { name } of rows) await transaction((db) => sql`analyze (skip_locked) ${sql.table(name)}`.execute(db));
   } catch {
     // It is tried again after the next batch.

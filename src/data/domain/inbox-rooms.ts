@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { headOf, type LogPosition } from '../event-log/events.ts';
-import { elementsOf, isListed } from '../sql/list-statements.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement } from '../sql/statement.ts';
 
 /** A room of which a user is a member. */
@@ -109,7 +109,7 @@ export async function findMovedVersions(
 ): Promise<string[]> {
   const { rows } = await sql<{ userId: string }>`
     select known.value ->> 0 as "userId"
-    from ${elementsOf(db, [...versions])} as known
+    from ${dialectOf(db).elementsOf(JSON.stringify([...versions]))} as known
     left join "membershipVersions" on "membershipVersions"."userId" = known.value ->> 0
     where coalesce("version", 0) <> cast(known.value ->> 1 as bigint)
   `.execute(db);
@@ -120,7 +120,7 @@ const selectForeign = createStatement((db, { userId, roomIds }: { userId: string
   db
     .selectFrom('rooms')
     .select('id')
-    .where(isListed(db, 'rooms.id', roomIds))
+    .where(dialectOf(db).isListed('rooms.id', roomIds))
     .where('deletedAt', 'is', null)
     .where('visibility', '=', 'PUBLIC')
     .where('id', 'not in', (eb) => eb.selectFrom('formerMembers').select('roomId').where('userId', '=', userId))

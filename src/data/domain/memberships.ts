@@ -3,8 +3,8 @@ import type { Db } from '../database/database.ts';
 import { type NewPlainEvent, timeOfAppended } from '../event-log/events.ts';
 import { createConnections } from '../lists/key-ranges.ts';
 import { encodeKey } from '../lists/pages.ts';
-import { countsRows } from '../sql/bounded-work.ts';
 import { executeInParts } from '../sql/list-statements.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { type PublicUser, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
 import { type RoomOrPost, roomIdOf } from './posts.ts';
@@ -145,7 +145,7 @@ export const findMembers = createConnections(
     db
       .selectFrom('roomMembers')
       .innerJoin('users', 'users.id', 'roomMembers.userId')
-      .where(countsRows(db, 'roomMembers'))
+      .where(dialectOf(db).countsRows('roomMembers'))
       .select([...publicUserColumns, 'joinedAt'])
       .where('roomId', '=', roomId)
       .where(isRoomNotDeleted('roomMembers.roomId'))
@@ -163,7 +163,7 @@ export const findJoinedRooms = createConnections(
     db
       .selectFrom('roomMembers')
       .innerJoin('rooms', 'rooms.id', 'roomMembers.roomId')
-      .where(countsRows(db, 'roomMembers'))
+      .where(dialectOf(db).countsRows('roomMembers'))
       .select(roomColumns)
       .where('userId', '=', userId)
       .where('deletedAt', 'is', null),

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { timeOfAppended } from '../event-log/events.ts';
-import { countsRows } from '../sql/bounded-work.ts';
-import { isListed } from '../sql/list-statements.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement } from '../sql/statement.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
 
@@ -98,7 +97,7 @@ const selectUnread = createStatement((db, { userId, roomIds }: { userId: string;
         .selectFrom((from) =>
           from
             .selectFrom('posts')
-            .where(countsRows(db, 'posts'))
+            .where(dialectOf(db).countsRows('posts'))
             .select('posts.id')
             .whereRef('posts.roomId', '=', 'roomMembers.roomId')
             .where('posts.publishedAt', '>', readUpTo)
@@ -111,7 +110,7 @@ const selectUnread = createStatement((db, { userId, roomIds }: { userId: string;
         .as('unread'),
     ])
     .where('userId', '=', userId)
-    .where(isListed(db, 'roomMembers.roomId', roomIds)),
+    .where(dialectOf(db).isListed('roomMembers.roomId', roomIds)),
 );
 
 /**

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
-import { countedBody } from '../sql/bounded-work.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
 
@@ -46,6 +46,8 @@ const columnsOfRows: { [Table in keyof Rows]: readonly (keyof Rows[Table] & stri
 
 function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
   const { ref } = db.dynamic;
-  const columns = columnsOfRows[table].map((column) => (column === 'body' ? countedBody(db).as(column) : ref(column)));
+  const columns = columnsOfRows[table].map((column) =>
+    column === 'body' ? dialectOf(db).countedBody().as(column) : ref(column),
+  );
   return db.selectFrom(table).where('id', 'in', ids).where(isNotDeleted[table]).select(columns).compile();
 }

@@ -1,7 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
-import { countsRows } from '../sql/bounded-work.ts';
-import { isPostgres } from '../sql/dialects.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, firstOrThrow } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
@@ -25,7 +24,7 @@ const privateRooms = sql`select "id" from "rooms" where "visibility" = 'PRIVATE'
 
 /** The public rooms. Its condition must be that of the index `publicRoomsByAge`, not a parameter. */
 export function selectPublicRooms(db: Db): SelectQueryBuilder<Tables, 'rooms', object> {
-  return db.selectFrom('rooms').where(countsRows(db, 'rooms')).where(sql<boolean>`"visibility" = 'PUBLIC'`);
+  return db.selectFrom('rooms').where(dialectOf(db).countsRows('rooms')).where(sql<boolean>`"visibility" = 'PUBLIC'`);
 }
 
 /** The rooms of which a user is a member. The cross join makes SQLite begin with the memberships. */
@@ -33,7 +32,7 @@ export function selectJoinedRooms(db: Db, userId: string): SelectQueryBuilder<Ta
   const joined = db
     .selectFrom('roomMembers')
     .crossJoin('rooms')
-    .where(countsRows(db, 'roomMembers'))
+    .where(dialectOf(db).countsRows('roomMembers'))
     .where('userId', '=', userId)
     .whereRef('rooms.id', '=', 'roomMembers.roomId')
     .where('deletedAt', 'is', null);
@@ -70,7 +69,7 @@ export function isAmongVisibleRooms(
   { isInOrder = false } = {},
 ): RawBuilder<boolean> {
   if (visibleRooms.seesAll) return isRoomNotDeleted(roomId);
-  const prefix = sql.raw(isInOrder && !isPostgres(db) ? '+' : '');
+  const prefix = isInOrder ? dialectOf(db).unindexed : sql``;
   const { userId } = visibleRooms;
   const publicRooms = selectPublicRooms(db).select('rooms.id');
   const rooms =

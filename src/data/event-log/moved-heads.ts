@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
-import { elementsOf } from '../sql/list-statements.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import type { LogPosition } from './events.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function findMovedHeads(
   const known = Array.from(heads, ([roomId, { seq, mark }]) => [roomId, seq, mark]);
   const { rows } = await sql<{ roomId: string; head: number | null; headMark: number | null }>`
     select known.value ->> 0 as "roomId", "head", "headMark"
-    from ${elementsOf(db, known)} as known
+    from ${dialectOf(db).elementsOf(JSON.stringify(known))} as known
     left join "rooms" on "rooms"."id" = known.value ->> 0 and "deletedAt" is null
     where "rooms"."id" is null
       or "head" <> cast(known.value ->> 1 as bigint)

@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { invalidInput } from '../../errors.ts';
 import type { Db } from '../database/database.ts';
-import { countsRows } from '../sql/bounded-work.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createVariableStatement, firstOrThrow } from '../sql/statement.ts';
 import type { PostRow, PublicUser, RoomRow, Tables } from '../tables.ts';
 
@@ -112,7 +112,7 @@ export function createPages<Values extends object, Table extends PageTable, Row>
   complete = async (_db: Db, values: Values, _skipped: number | undefined) => values,
 ): (db: Db, values: Values, page: PageArguments) => Page<Row> {
   const build = (db: Db, values: Values) => {
-    const rows = db.selectFrom<PageTable>(table).where(countsRows(db, table));
+    const rows = db.selectFrom<PageTable>(table).where(dialectOf(db).countsRows(table));
     return select(rows as unknown as Rows<Table, object>, values, db);
   };
   const selectRows = createVariableStatement((db, values: Values & { limit: number; offset: number }) =>

@@ -10,9 +10,7 @@ import {
   isVisibleRoom,
   type VisibleRooms,
 } from '../domain/visible-rooms.ts';
-import { countedBody, countsRows } from '../sql/bounded-work.ts';
-import { isPostgres } from '../sql/dialects.ts';
-import { isListed } from '../sql/list-statements.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { matches, toPattern } from '../sql/stored-text.ts';
 import { columns, type PostRow, type Tables } from '../tables.ts';
@@ -47,7 +45,7 @@ const withoutBody = (['roomId', 'authorId', ...columns.Post] as const)
   .map((column) => `posts.${column}` as const);
 
 function columnsOf(db: Db, { readsBodies }: Pick<PostReading, 'readsBodies'>) {
-  const body = readsBodies ? countedBody(db) : sql<string | null>`null`;
+  const body = readsBodies ? dialectOf(db).countedBody() : sql<string | null>`null`;
   return [...withoutBody, body.as('body')];
 }
 
@@ -140,7 +138,7 @@ const selectLastPosts = createVariableStatement((db, values: LastPostsValues) =>
   const findRecent = (eb: ExpressionBuilder<Tables, 'users'>) =>
     eb
       .selectFrom('posts as recent')
-      .where(countsRows(db, 'recent'))
+      .where(dialectOf(db).countsRows('recent'))
       .whereRef('recent.authorId', '=', 'users.id')
       .where('recent.publishedAt', 'is not', null)
       .where(isVisibleRoom(values, 'recent.roomId'))
@@ -149,7 +147,7 @@ const selectLastPosts = createVariableStatement((db, values: LastPostsValues) =>
       .limit(values.last);
   const users = db.selectFrom('users');
   // PostgreSQL seeks once per row only in a lateral join.
-  const posts = isPostgres(db)
+  const posts = dialectOf(db).seeksInLateralJoins
     ? users.innerJoinLateral(
         (eb) => findRecent(eb).selectAll('recent').as('posts'),
         (join) => join.onTrue(),
@@ -160,7 +158,7 @@ const selectLastPosts = createVariableStatement((db, values: LastPostsValues) =>
       );
   return posts
     .select(columnsOf(db, values))
-    .where(isListed(db, 'users.id', values.authorIds))
+    .where(dialectOf(db).isListed('users.id', values.authorIds))
     .where(arePostsNotErased('users.id'))
     .orderBy('posts.publishedAt')
     .orderBy('posts.id');
@@ -185,7 +183,7 @@ export const findRoomPosts = createConnections(
   (db, values: RoomPostValues) =>
     db
       .selectFrom('posts')
-      .where(countsRows(db, 'posts'))
+      .where(dialectOf(db).countsRows('posts'))
       .select(columnsOf(db, values))
       .where('roomId', '=', values.roomId)
       .where('publishedAt', 'is not', null)

@@ -9,7 +9,7 @@ import {
   selectPublicRooms,
   type VisibleRooms,
 } from '../domain/visible-rooms.ts';
-import { countsRows } from '../sql/bounded-work.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement, firstOrThrow } from '../sql/statement.ts';
 import { isStorable, matches, toNamePattern } from '../sql/stored-text.ts';
 import { type RoomRow, roomColumns, type Tables } from '../tables.ts';
@@ -48,19 +48,19 @@ function selectRooms(db: Db, values: RoomValues): Rooms[] {
 }
 
 function selectAllRooms(db: Db): Rooms {
-  return db.selectFrom('rooms').where(countsRows(db, 'rooms')).where(isRoomNotDeleted('rooms.id'));
+  return db.selectFrom('rooms').where(dialectOf(db).countsRows('rooms')).where(isRoomNotDeleted('rooms.id'));
 }
 
 function selectRoomsOfMember(db: Db, values: RoomValues, member: string): Rooms {
   const { hasPublic, hasPrivate } = values;
   const rooms = db
     .selectFrom('rooms')
-    .where(countsRows(db, 'rooms'))
+    .where(dialectOf(db).countsRows('rooms'))
     .where(isVisibleRoom(values, 'rooms.id'))
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('roomMembers')
-        .where(countsRows(db, 'roomMembers'))
+        .where(dialectOf(db).countsRows('roomMembers'))
         .select('roomId')
         .where('userId', '=', member)
         .where(isAccountNotErased('roomMembers.userId')),

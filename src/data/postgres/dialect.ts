@@ -12,8 +12,9 @@ import {
 } from 'kysely';
 import { createQueryBuilder, DirectExecutor, type StatementRunner } from '../sql/query-builder.ts';
 import type { Tables } from '../tables.ts';
+import { postgresSql } from './sql-dialect.ts';
 
-const adapter = new PostgresAdapter();
+const adapter = Object.assign(new PostgresAdapter(), { sql: postgresSql });
 
 const advisoryLocks = {
   ForKeyShare: sql`pg_advisory_xact_lock_shared(hashtextextended("id", 0)) is not null`.toOperationNode(),

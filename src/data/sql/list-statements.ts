@@ -1,7 +1,6 @@
-import { type Compilable, type CompiledQuery, type InsertObject, type RawBuilder, sql } from 'kysely';
+import type { Compilable, CompiledQuery, InsertObject } from 'kysely';
 import type { Db } from '../database/database.ts';
 import type { PostRow, RoomRow, Tables, UserRow } from '../tables.ts';
-import { isPostgres } from './dialects.ts';
 
 const lengths = [100, 10, 1];
 
@@ -50,21 +49,4 @@ function inParts<T>(values: readonly T[]): T[][] {
     for (; from + length <= values.length; from += length) parts.push(values.slice(from, from + length));
   }
   return parts;
-}
-
-/** The elements of a list in JSON, as rows with a column `value`. */
-export function elementsOf(db: Db, list: unknown): RawBuilder<unknown> {
-  const json = JSON.stringify(list);
-  return isPostgres(db) ? sql`json_array_elements(cast(${json} as json))` : sql`json_each(${json})`;
-}
-
-/** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
-export function isListed(
-  db: Db,
-  id: 'users.id' | 'rooms.id' | 'roomMembers.roomId',
-  list: string,
-): RawBuilder<boolean> {
-  const column = sql.ref(id);
-  if (isPostgres(db)) return sql`${column} = any(array(select json_array_elements_text(cast(${list} as json))))`;
-  return sql`${column} in (select value from json_each(${list}))`;
 }

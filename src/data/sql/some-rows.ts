@@ -1,7 +1,7 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import type { Tables } from '../tables.ts';
-import { isPostgres } from './dialects.ts';
+import { dialectOf } from './sql-dialect.ts';
 
 type Table = 'posts' | 'roomMembers' | 'formerMembers' | 'roomEvents' | 'mutes' | 'signInAttempts' | 'idempotencyKeys';
 
@@ -23,7 +23,7 @@ type Rows<T extends Table> = SelectQueryBuilder<Tables, T, object>;
  * table. By keys, PostgreSQL could read the whole table, because its plan must serve any number of keys.
  */
 export function isAmong<T extends Table>(db: Db, table: T, found: Rows<T>, limit: number): RawBuilder<boolean> {
-  const place = sql.ref(isPostgres(db) ? `${table}.ctid` : `${table}.rowid`);
-  const places = found.select(place.as('place')).limit(limit);
-  return isPostgres(db) ? sql`${place} = any(array(${places}))` : sql`${place} in (${places})`;
+  const dialect = dialectOf(db);
+  const place = sql.ref(`${table}.${dialect.place}`);
+  return dialect.isPlaceAmong(place, found.select(place.as('place')).limit(limit));
 }

@@ -12,6 +12,7 @@ export interface Retention {
 export interface RoomLogParts {
   database: Database;
   retention: Retention;
+  counts: { logReads: number };
   onLogRead: (roomId: string) => void;
   /** The memory budget for the content of recent events, shared by all rooms. */
   contents: ContentBudget;
@@ -40,6 +41,7 @@ export class RoomLog {
 
   /** Reads the next events from the database. */
   readChunk(after: number): Promise<RoomEvent[]> {
+    this.#parts.counts.logReads += 1;
     this.#parts.onLogRead(this.#roomId);
     return readEvents(this.#parts.database.db, this.#roomId, after, chunkLength);
   }

@@ -31,6 +31,7 @@ export function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void
     () => counts.executions,
   );
   metrics.counter('postroom_deliveries_total', 'Events written to live subscribers.', () => counts.deliveries);
+  metrics.counter('postroom_log_reads_total', "Reads of a room's log.", () => counts.logReads);
   metrics.counter('postroom_replayed_events_total', 'Events written from the log.', () => counts.replayed);
   metrics.histogram('postroom_delivery_lag_seconds', 'From the time of an event to its live write to a socket.', () => [
     { labels: {}, histogram: counts.deliveryLag },

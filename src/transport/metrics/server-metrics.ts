@@ -1,6 +1,7 @@
 import type { Database } from '../../data/database/database.ts';
 import { findSetting, lastBackup } from '../../data/database/settings.ts';
 import type { DatabaseTimings } from '../../data/database/timings.ts';
+import { dialectOf } from '../../data/sql/sql-dialect.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
@@ -23,7 +24,6 @@ export interface MeasuredParts {
   eventLoopDelay: EventLoopDelay;
   webSockets: Pick<WebSocketEndpoint, 'size'>;
   log: Pick<Log, 'countDropped'>;
-  countLogReads: () => number;
   engine: Pick<Engine, 'countRateLimited'>;
   /** Because no descriptor was left. */
   droppedConnections: { count: number };
@@ -46,12 +46,11 @@ export function createMetrics(parts: MeasuredParts) {
     engine.countRateLimited(),
   );
   addLiveMetrics(metrics, parts.bus, parts.fanOut);
-  metrics.counter('postroom_log_reads_total', "Reads of a room's log.", parts.countLogReads);
   metrics.histogram('postroom_database_seconds', 'Durations of database work, by kind.', () =>
     Object.entries(timings).map(([kind, histogram]) => ({ labels: { kind }, histogram })),
   );
   // Nothing records the backups of PostgreSQL.
-  if (database.kind === 'sqlite') {
+  if (dialectOf(database.checks).hasBackups) {
     const read = async () => Number((await findSetting(database.checks, lastBackup)) ?? 0) / 1_000;
     const help = 'Start of the newest verified backup, in seconds since 1970; 0 without one.';
     // It is absent if the database cannot be read.

@@ -36,10 +36,7 @@ async function runWorker(script: URL): Promise<HtmlPage> {
 
 async function writePage(page: HtmlPage, { request, response }: Exchange): Promise<void> {
   const shared = headersOf(page);
-  if (namesEntityTag(request.headers['if-none-match'], page.etag)) {
-    response.writeHead(304, shared).end();
-    return;
-  }
+  if (namesEntityTag(request.headers['if-none-match'], page.etag)) return void response.writeHead(304, shared).end();
   const isCompressed = acceptsGzip(request.headers['accept-encoding']);
   const content = isCompressed ? page.gzip : await uncompress(page);
   await yieldWhenDue();

@@ -1,0 +1,36 @@
+import type { DialectAdapter, RawBuilder, SqlBool } from 'kysely';
+import type { Db } from '../database/database.ts';
+
+type CountedTable = 'posts' | 'recent' | 'rooms' | 'users' | 'roomMembers';
+
+/** What statements of the databases write differently. */
+export interface SqlDialect {
+  /**
+   * Counts the rows that a statement reads from a table, whatever it does with them. It must be the first condition, because
+   * a row that another condition has refused is not counted.
+   */
+  countsRows(table: CountedTable): RawBuilder<SqlBool>;
+  /** The body of a post. Long bodies count as several rows. */
+  countedBody(): RawBuilder<string | null>;
+  /** The column with the place of a row in its table. */
+  place: 'rowid' | 'ctid';
+  /** Whether a place is among those that a query finds. */
+  isPlaceAmong(place: RawBuilder<unknown>, places: object): RawBuilder<boolean>;
+  /** The elements of a list in JSON, as rows with a column `value`. */
+  elementsOf(json: string): RawBuilder<unknown>;
+  /** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
+  isListed(id: 'users.id' | 'rooms.id' | 'roomMembers.roomId', json: string): RawBuilder<boolean>;
+  /** Before a column whose index must not be used. */
+  unindexed: RawBuilder<unknown>;
+  /** A seek for each row needs a lateral join. */
+  seeksInLateralJoins: boolean;
+  /** Finds the tables whose statistics are out of date; undefined if plans do not depend on them. */
+  findStaleTables: RawBuilder<{ name: string }> | undefined;
+  /** Whether this program creates its backups. */
+  hasBackups: boolean;
+}
+
+/** The adapter of Kysely knows the dialect of its database. */
+export function dialectOf(db: Db): SqlDialect {
+  return (db.getExecutor().adapter as DialectAdapter & { sql: SqlDialect }).sql;
+}
