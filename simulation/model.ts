@@ -185,6 +185,11 @@ export class Model {
     return this.ended.has(roomId) || seq < head - this.#parts.keptEvents;
   }
 
+  /** Whether the log begins with this event: a node that was trimming while the database was rewound may trim more. */
+  isFirst(roomId: string, seq: number): boolean {
+    return this.#all('select min(seq) as first from roomEvents where roomId = ?', roomId)[0]?.['first'] === seq;
+  }
+
   /** The rooms of a user. */
   roomsOf(userId: string): string[] {
     return [...this.rooms].flatMap(([id, { members }]) => (members.has(userId) ? [id] : []));

@@ -331,8 +331,8 @@ export class StreamCheck {
   #checkEntering({ roomId, seq }: RoomPosition, next: Committed | undefined): void {
     const { model } = this.#run;
     const isJoin = next?.type === 'MemberJoined' && next.subjectId === this.#userId;
-    const isOldest = model.isTrimmed(roomId, seq - 1) && model.isJoinTrimmed(this.#userId, roomId);
-    if (!isJoin && !isOldest && !this.#isRewoundSince)
+    const isOldest = model.isTrimmed(roomId, seq - 1) || model.isFirst(roomId, seq + 1);
+    if (!isJoin && !(isOldest && model.isJoinTrimmed(this.#userId, roomId)) && !this.#isRewoundSince)
       this.#fail(`room ${roomId} enters its inbox with ${next?.type} ${seq + 1}, not with the user's MemberJoined`);
     const end = this.#ends.get(roomId);
     if (end && seq < end.seq && !model.isGone(end) && !model.restored.has(roomId))
