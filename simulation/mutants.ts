@@ -70,8 +70,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a rewind does not clear the recent events',
     file: 'live/feed/feed.ts',
-    from: 'this.head = head;\n    this.#log.clear();\n    for (const reader',
-    to: 'this.head = head;\n    for (const reader',
+    from: 'this.head = head;\n    this.#log.clear();\n    for (const group',
+    to: 'this.head = head;\n    for (const group',
   },
   {
     name: 'a reader does not learn that its position may be of a lost history',

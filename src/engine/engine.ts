@@ -61,7 +61,7 @@ export function createEngine(parts: EngineParts) {
       // A new document opens a group, which is charged later.
       if (isNew && call.isResumed) rateLimit.assertNotOver(call);
       if (isNew) refusals?.assertNotPaused(call);
-      const compiled = documentsFor(call).find(source, request.operationName);
+      const compiled = documentsFor(call).compile(source, request.operationName);
       if (call.report) call.report.compiled = compiled;
       return { compiled, isNew };
     } catch (error) {

@@ -138,7 +138,7 @@ function createRequest<Value, Message extends StreamMessage>(
     // A hash, because the text may be long.
     key: hash('sha256', `${traits.id} ${JSON.stringify(variableValues.coerced)}`, 'base64url'),
     traits,
-    visibleRooms: visibleRoomsOf(viewer),
+    viewerScope: visibleRoomsOf(viewer),
     viewerKey: viewerKeyOf(viewer),
     cost,
     address,

@@ -1,4 +1,4 @@
-import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
+import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import type { ApiKeyRow, PostRow, PublicUser, RoomRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import type { CredentialKind } from './credential.ts';
@@ -41,7 +41,7 @@ export function assertAdmin(viewer: Viewer | null): Viewer {
 }
 
 /** Public rooms are visible to everyone, private rooms to their members, and all rooms to admins. */
-export function visibleRoomsOf(viewer: Viewer | null): VisibleRooms {
+export function visibleRoomsOf(viewer: Viewer | null): ViewerScope {
   return { userId: viewer?.user.id ?? null, seesAll: isAdmin(viewer) };
 }
 
@@ -52,8 +52,8 @@ export async function maySeeRoom(
   isMember: (userId: string, roomId: string) => Promise<boolean>,
 ): Promise<boolean> {
   if (room.visibility === 'PUBLIC') return true;
-  const reader = viewer();
-  return reader !== null && (isAdmin(reader) || isMember(reader.user.id, room.id));
+  const present = viewer();
+  return present !== null && (isAdmin(present) || isMember(present.user.id, room.id));
 }
 
 /** An e-mail address is visible to its owner and to admins. */

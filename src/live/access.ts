@@ -1,23 +1,23 @@
 import type { Db } from '../data/database/database.ts';
 import { findUsersWithAccess } from '../data/domain/memberships.ts';
-import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
+import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
 
 /** A stream, or whatever else ends when its viewer may not see the room any more. */
 export interface AccessHolder {
-  readonly visibleRooms: VisibleRooms;
+  readonly viewerScope: ViewerScope;
   end(error: ClientError): void;
 }
 
 /** Ends the holders whose viewers may not see the room. */
 export async function endWithoutAccess(db: Db, holders: Iterable<AccessHolder>, roomId: string): Promise<void> {
-  const limited = [...holders].filter(({ visibleRooms }) => !visibleRooms.seesAll);
+  const limited = [...holders].filter(({ viewerScope }) => !viewerScope.seesAll);
   if (limited.length === 0) return;
-  const userIds = new Set(limited.flatMap(({ visibleRooms }) => visibleRooms.userId ?? []));
+  const userIds = new Set(limited.flatMap(({ viewerScope }) => viewerScope.userId ?? []));
   const allowed = await findUsersWithAccess(db, roomId, [...userIds]);
   if (!allowed) return;
   for (const holder of limited) {
-    const { userId } = holder.visibleRooms;
+    const { userId } = holder.viewerScope;
     if (userId === null || !allowed.has(userId)) holder.end(new ClientError('MEMBERSHIP_REVOKED'));
   }
 }

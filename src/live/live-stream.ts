@@ -1,4 +1,4 @@
-import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
+import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import type { GroupCosts, GroupReservation } from './groups/group-costs.ts';
 import type { LiveCounts, StreamEnd } from './live-counts.ts';
@@ -46,8 +46,8 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   /** Called when the stream has ended: releases what it follows. */
   protected release(): void {}
 
-  get visibleRooms(): VisibleRooms {
-    return this.request.visibleRooms;
+  get viewerScope(): ViewerScope {
+    return this.request.viewerScope;
   }
 
   start(sink: Sink): void {

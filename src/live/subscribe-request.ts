@@ -1,4 +1,4 @@
-import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
+import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import type { LogPosition, StreamEvent } from '../data/event-log/events.ts';
 import type { Span } from '../tracing/span.ts';
 import type { EncodedEvent } from './encoded-event.ts';
@@ -24,7 +24,7 @@ export interface StreamRequest<Value = never, Message = StreamMessage> {
   /**
    * The rooms that are visible to the viewer; access to a room is checked again after each event that may change it.
    */
-  visibleRooms: VisibleRooms;
+  viewerScope: ViewerScope;
   /** Equal for viewers who see the same. */
   viewerKey: string;
   /** The cost of the operation for each event or state. */

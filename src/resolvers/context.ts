@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Database, Db, ReadContext, TransactionOptions } from '../data/database/database.ts';
 import type { IdempotencyClaim } from '../data/domain/idempotency-keys.ts';
 import { createLoaders, type Loaders } from '../data/domain/loaders.ts';
-import type { VisibleRooms } from '../data/domain/visible-rooms.ts';
+import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/event-log/events.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
@@ -118,7 +118,7 @@ export class Context {
    * The rooms that the viewer may see. A request without credentials sees public data, which is the same for everyone, so
    * the viewer does not count as read.
    */
-  get visibleRooms(): VisibleRooms {
+  get viewerScope(): ViewerScope {
     return visibleRoomsOf(this.#viewer === null ? null : this.viewer);
   }
 
@@ -193,7 +193,7 @@ export class SharedContext extends Context {
     super(services, null, options);
   }
 
-  override get visibleRooms(): VisibleRooms {
+  override get viewerScope(): ViewerScope {
     return visibleRoomsOf(this.viewer);
   }
 

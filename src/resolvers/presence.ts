@@ -22,9 +22,9 @@ export const RoomPresence: RoomPresenceResolvers = {
 
 export const roomPresence: Subscribe<SubscriptionRoomPresenceArgs> = async (_, { room: id, visible }, context) => {
   const { id: roomId } = await findVisibleRoomOrThrow(id, context);
-  const { viewer, address, visibleRooms } = context;
+  const { viewer, address, viewerScope } = context;
   const keyId = viewer ? keyIdOf(viewer.credential) : undefined;
-  const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, visibleRooms };
+  const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, viewerScope };
   return { type: 'presence', roomId, presentViewer: (visible ?? true) ? presentViewer : null };
 };
 
@@ -38,7 +38,7 @@ export const presenceMutations: MutationResolvers = {
     if (input.typing) {
       assertNotMuted(await findMute(context.db, { roomId: room.id }, mutedUsersOf(viewer)));
       const typist = { ...toNamed(user), accountId: accountIdOf(viewer) };
-      await presence.startTyping(room.id, typist, context.visibleRooms);
+      await presence.startTyping(room.id, typist, context.viewerScope);
     } else presence.stopTyping(room.id, user.id);
     return { room };
   },

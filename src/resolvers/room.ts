@@ -65,8 +65,8 @@ export const Room: RoomResolvers = {
 
 export const roomQueries: QueryResolvers = {
   room: (_, { id }, context) => findVisibleRoom(id, context),
-  roomByName: (_, { name }, { db, visibleRooms }) => findRoomByName(db, visibleRooms, toComposed(name)),
-  rooms: (_, { filter, ...page }, { db, visibleRooms }) => findRoomPage(db, visibleRooms, filter ?? {}, page),
+  roomByName: (_, { name }, { db, viewerScope }) => findRoomByName(db, viewerScope, toComposed(name)),
+  rooms: (_, { filter, ...page }, { db, viewerScope }) => findRoomPage(db, viewerScope, filter ?? {}, page),
 };
 
 export const roomMutations: MutationResolvers = {

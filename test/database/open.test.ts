@@ -297,7 +297,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     await cluster.query(name, [...rows, 'analyze'].join('; '));
     const statements: string[] = [];
     const database = await openForTest(cluster.url(name), { onStatement: (sql) => statements.push(sql) });
-    const reading = { visibleRooms: { userId: null, seesAll: false }, readsBodies: false };
+    const reading = { viewerScope: { userId: null, seesAll: false }, readsBodies: false };
     const authors = Array.from({ length: 100 }, (_, index) => `u${index + 1}`);
     expect(await findLastPosts(database.db, reading, authors, 10)).toHaveLength(1_000);
     expect((await findPostPage(database.db, reading, { title: 'title 00ff' }, {}).data()).length).toBeGreaterThan(0);
@@ -342,14 +342,14 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     await cluster.query(name, [...rows, 'analyze'].join('; '));
     const statements: string[] = [];
     const { db } = await openForTest(cluster.url(name), { onStatement: (sql) => statements.push(sql) });
-    const visibleRooms = { userId: 'u7', seesAll: false };
-    const reading = { visibleRooms, readsBodies: false };
+    const viewerScope = { userId: 'u7', seesAll: false };
+    const reading = { viewerScope, readsBodies: false };
     const before = statements.length;
-    expect(await findRoomPage(db, visibleRooms, {}, { limit: 1 }).data()).toMatchObject([{ id: 'p6' }]);
+    expect(await findRoomPage(db, viewerScope, {}, { limit: 1 }).data()).toMatchObject([{ id: 'p6' }]);
     expect(await findPostPage(db, reading, {}, { limit: 2 }).data()).toMatchObject([{ id: 'p2' }, { id: 'p4' }]);
     expect(await findLastPosts(db, reading, ['u7', 'u8'], 1)).toMatchObject([{ authorId: 'u7' }]);
-    expect(await findRoomByName(db, visibleRooms, 'room 7')).toMatchObject({ id: 'r7' });
-    expect(await findRoomByName(db, visibleRooms, 'hall')).toBeUndefined();
+    expect(await findRoomByName(db, viewerScope, 'room 7')).toMatchObject({ id: 'r7' });
+    expect(await findRoomByName(db, viewerScope, 'hall')).toBeUndefined();
     const read = statements.slice(before);
     expect(read).toHaveLength(6);
     for (const sql of read) expect(await explain(name, sql, undefined), sql).not.toMatch(/Seq Scan on (rooms|posts)/);
@@ -383,7 +383,7 @@ async function writeTitles(db: Db, titles: readonly string[]): Promise<void> {
 }
 
 async function findTitles(db: Db, title: string): Promise<string[]> {
-  const reading = { visibleRooms: { userId: null, seesAll: true }, readsBodies: false };
+  const reading = { viewerScope: { userId: null, seesAll: true }, readsBodies: false };
   const posts = await findPostPage(db, reading, { title }, { limit: 100 }).data();
   return posts.map(({ title }) => title);
 }

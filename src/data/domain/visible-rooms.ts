@@ -8,7 +8,7 @@ import type { Tables } from '../tables.ts';
  * The rooms that are visible to a viewer: public rooms, private rooms of which they are a member, and all rooms if
  * `seesAll`.
  */
-export interface VisibleRooms {
+export interface ViewerScope {
   /** Null for a viewer without credentials. */
   userId: string | null;
   seesAll: boolean;
@@ -48,7 +48,7 @@ export function selectJoinedPrivateRooms(db: Db, userId: string): SelectQueryBui
  * matter: for reads of few rows. `roomId` may be the value of a statement, for which it is read once.
  */
 export function isVisibleRoom(
-  { userId, seesAll }: VisibleRooms,
+  { userId, seesAll }: ViewerScope,
   roomId: RoomColumn | RawBuilder<string>,
 ): RawBuilder<boolean> {
   if (seesAll) return isRoomNotDeleted(roomId);
@@ -64,13 +64,13 @@ export function isVisibleRoom(
  */
 export function isAmongVisibleRooms(
   db: Db,
-  visibleRooms: VisibleRooms,
+  viewerScope: ViewerScope,
   roomId: RoomColumn,
   { isInOrder = false } = {},
 ): RawBuilder<boolean> {
-  if (visibleRooms.seesAll) return isRoomNotDeleted(roomId);
+  if (viewerScope.seesAll) return isRoomNotDeleted(roomId);
   const prefix = isInOrder ? dialectOf(db).unindexed : sql``;
-  const { userId } = visibleRooms;
+  const { userId } = viewerScope;
   const publicRooms = selectPublicRooms(db).select('rooms.id');
   const rooms =
     userId === null ? publicRooms : publicRooms.unionAll(selectJoinedPrivateRooms(db, userId).select('rooms.id'));
@@ -78,7 +78,7 @@ export function isAmongVisibleRooms(
 }
 
 /** The same if there are few private rooms: a row is then skipped faster. */
-export function isNotAmongHiddenRooms({ userId, seesAll }: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
+export function isNotAmongHiddenRooms({ userId, seesAll }: ViewerScope, roomId: RoomColumn): RawBuilder<boolean> {
   if (seesAll) return isRoomNotDeleted(roomId);
   const joined = sql`select "roomId" from "roomMembers" where "userId" = ${userId}`;
   const hidden = userId === null ? privateRooms : sql`${privateRooms} and "id" not in (${joined})`;

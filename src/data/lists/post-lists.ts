@@ -8,7 +8,7 @@ import {
   isNotAmongHiddenRooms,
   isRoomNotDeleted,
   isVisibleRoom,
-  type VisibleRooms,
+  type ViewerScope,
 } from '../domain/visible-rooms.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
@@ -33,7 +33,7 @@ export interface PostPageArguments extends PageArguments {
 
 /** The conditions under which a list of posts is read. */
 export interface PostReading {
-  visibleRooms: VisibleRooms;
+  viewerScope: ViewerScope;
   /**
    * If false, `body` is null in the rows. A long body takes a hundred times as long to read as the rest of its post.
    */
@@ -49,7 +49,7 @@ function columnsOf(db: Db, { readsBodies }: Pick<PostReading, 'readsBodies'>) {
   return [...withoutBody, body.as('body')];
 }
 
-interface PostValues extends VisibleRooms, Omit<PostFilter, 'title'> {
+interface PostValues extends ViewerScope, Omit<PostFilter, 'title'> {
   readsBodies: boolean;
   title: string | false | null;
   isNewestFirst: boolean;
@@ -102,33 +102,31 @@ const postPages = createPages('posts', selectPostPage, withReading);
 
 export function findPostPage(
   db: Db,
-  { readsBodies, visibleRooms }: PostReading,
+  { readsBodies, viewerScope }: PostReading,
   filter: PostFilter,
   { order, ...page }: PostPageArguments,
 ): PostPage {
   const isNewestFirst = order === 'NEWEST_FIRST';
-  const values = { readsBodies, ...visibleRooms, ...filter, title: toPattern(filter.title), isNewestFirst };
+  const values = { readsBodies, ...viewerScope, ...filter, title: toPattern(filter.title), isNewestFirst };
   return postPages(db, values, page);
 }
 
-const draftPages = createPages(
-  'posts',
-  (posts, values: VisibleRooms & { readsBodies: boolean; authorId: string }, db) =>
-    posts
-      .select(columnsOf(db, values))
-      .where('authorId', '=', values.authorId)
-      .where('publishedAt', 'is', null)
-      .where(isVisibleRoom(values, 'posts.roomId'))
-      .where(isAccountNotErased('posts.authorId'))
-      .orderBy('createdAt')
-      .orderBy('id'),
+const draftPages = createPages('posts', (posts, values: ViewerScope & { readsBodies: boolean; authorId: string }, db) =>
+  posts
+    .select(columnsOf(db, values))
+    .where('authorId', '=', values.authorId)
+    .where('publishedAt', 'is', null)
+    .where(isVisibleRoom(values, 'posts.roomId'))
+    .where(isAccountNotErased('posts.authorId'))
+    .orderBy('createdAt')
+    .orderBy('id'),
 );
 
 export function findDrafts(db: Db, reading: PostReading, authorId: string, page: PageArguments): PostPage {
-  return draftPages(db, { readsBodies: reading.readsBodies, ...reading.visibleRooms, authorId }, page);
+  return draftPages(db, { readsBodies: reading.readsBodies, ...reading.viewerScope, authorId }, page);
 }
 
-interface LastPostsValues extends VisibleRooms, Pick<PostReading, 'readsBodies'> {
+interface LastPostsValues extends ViewerScope, Pick<PostReading, 'readsBodies'> {
   /** A list in JSON, because a compiled statement has a fixed number of parameters. */
   authorIds: string;
   last: number;
@@ -167,11 +165,11 @@ const selectLastPosts = createVariableStatement((db, values: LastPostsValues) =>
 /** The last `last` published posts of each author, newest last, in one statement. */
 export function findLastPosts(
   db: Db,
-  { readsBodies, visibleRooms }: PostReading,
+  { readsBodies, viewerScope }: PostReading,
   authorIds: readonly string[],
   last: number,
 ): Promise<PostRow[]> {
-  return selectLastPosts(db, { readsBodies, ...visibleRooms, authorIds: JSON.stringify(authorIds), last });
+  return selectLastPosts(db, { readsBodies, ...viewerScope, authorIds: JSON.stringify(authorIds), last });
 }
 
 interface RoomPostValues extends Pick<PostReading, 'readsBodies'> {

@@ -7,7 +7,7 @@ import {
   selectJoinedPrivateRooms,
   selectJoinedRooms,
   selectPublicRooms,
-  type VisibleRooms,
+  type ViewerScope,
 } from '../domain/visible-rooms.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement, firstOrThrow } from '../sql/statement.ts';
@@ -21,7 +21,7 @@ export interface RoomFilter {
   member?: string | null | undefined;
 }
 
-interface RoomValues extends VisibleRooms, Pick<RoomFilter, 'member'> {
+interface RoomValues extends ViewerScope, Pick<RoomFilter, 'member'> {
   hasPublic: boolean;
   hasPrivate: boolean;
   name: string | false | null;
@@ -86,13 +86,13 @@ const countRooms = createVariableStatement((db, values: RoomValues) => {
 
 export function findRoomPage(
   db: Db,
-  visibleRooms: VisibleRooms,
+  viewerScope: ViewerScope,
   { visibility, name, member }: RoomFilter,
   page: PageArguments,
 ): RoomPage {
-  if (visibility === 'PRIVATE' && !seesPrivateRooms(visibleRooms)) return createEmptyPage(page);
+  if (visibility === 'PRIVATE' && !seesPrivateRooms(viewerScope)) return createEmptyPage(page);
   const values = {
-    ...visibleRooms,
+    ...viewerScope,
     hasPublic: visibility !== 'PRIVATE',
     hasPrivate: visibility !== 'PUBLIC',
     name: toNamePattern(name),
@@ -109,7 +109,7 @@ const selectPublicRoom = createStatement((db, { name }: { name: string }) =>
 );
 
 /** Also finds a public room: a private room may become public after `selectPublicRoom` has not found it. */
-const selectOwnRoom = createVariableStatement((db, { name, userId, seesAll }: VisibleRooms & { name: string }) => {
+const selectOwnRoom = createVariableStatement((db, { name, userId, seesAll }: ViewerScope & { name: string }) => {
   const rooms = seesAll || userId === null ? selectAllRooms(db) : selectJoinedRooms(db, userId);
   return rooms
     .select(roomColumns)
@@ -121,13 +121,13 @@ const selectOwnRoom = createVariableStatement((db, { name, userId, seesAll }: Vi
 });
 
 /** The public room with this name, or else the oldest private room with this name that is visible to the viewer. */
-export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: string): Promise<RoomRow | undefined> {
+export async function findRoomByName(db: Db, viewerScope: ViewerScope, name: string): Promise<RoomRow | undefined> {
   if (!isStorable(name)) return undefined;
   const [room] = await selectPublicRoom(db, { name });
-  if (room || !seesPrivateRooms(visibleRooms)) return room;
-  return (await selectOwnRoom(db, { ...visibleRooms, name }))[0];
+  if (room || !seesPrivateRooms(viewerScope)) return room;
+  return (await selectOwnRoom(db, { ...viewerScope, name }))[0];
 }
 
-function seesPrivateRooms({ userId, seesAll }: VisibleRooms): boolean {
+function seesPrivateRooms({ userId, seesAll }: ViewerScope): boolean {
   return seesAll || userId !== null;
 }

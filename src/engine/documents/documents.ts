@@ -42,10 +42,10 @@ export class Documents {
   }
 
   /**
-   * The operation of a document. @throws RequestErrors, GraphQLError GRAPHQL_PARSE_FAILED or OPERATION_NOT_FOUND, or
+   * Compiles an operation of a document once. @throws RequestErrors, GraphQLError GRAPHQL_PARSE_FAILED or OPERATION_NOT_FOUND, or
    * ClientError if the text is too large or too complex.
    */
-  find(source: string, operationName: string | undefined): CompiledOperation {
+  compile(source: string, operationName: string | undefined): CompiledOperation {
     const { document, errors, operations } = this.#open(source);
     if (errors.length > 0) throw new RequestErrors(errors);
     let operation = operations.get(operationName);

@@ -22,7 +22,7 @@ export interface FeedParts extends RoomLogParts {
 }
 
 /** Notified when there are new events, when cached replays of a subject are stale, and when the room is deleted. */
-export interface FeedReader {
+export interface FeedGroup {
   advance(): void;
   /** The feed has found the database rewound: positions must be checked against the log again. */
   restart(): void;
@@ -49,7 +49,7 @@ export class Feed {
    * the room exists.
    */
   deletion: { actorId: string | null; at: number } | undefined;
-  readonly readers = new Set<FeedReader>();
+  readonly groups = new Set<FeedGroup>();
   /** What ends with the access of its viewer to the room, and with the room. */
   readonly subscribers = new Set<AccessHolder>();
   readonly holders = new Set<Iterable<AccessHolder>>([this.subscribers]);
@@ -103,7 +103,7 @@ export class Feed {
   end(actorId: string | null = null): void {
     if (this.deletion) return;
     this.deletion = { actorId, at: Date.now() };
-    for (const reader of [...this.readers]) reader.end();
+    for (const group of [...this.groups]) group.end();
     for (const holder of [...this.#allHolders()]) holder.end(new ClientError('ROOM_DELETED'));
   }
 
@@ -117,9 +117,9 @@ export class Feed {
     return encodeCursor({ roomId: this.roomId, ...this.head });
   }
 
-  /** Notifies every reader; a reader without new events does nothing. */
+  /** Notifies every group; a group without new events does nothing. */
   advance(): void {
-    for (const reader of [...this.readers]) reader.advance();
+    for (const group of [...this.groups]) group.advance();
   }
 
   /** Reads up to `limit` events after a position, or returns the reason why the position cannot be read from. */
@@ -203,7 +203,7 @@ export class Feed {
     this.generation += 1;
     this.head = head;
     this.#log.clear();
-    for (const reader of [...this.readers]) reader.restart();
+    for (const group of [...this.groups]) group.restart();
   }
 
   #skipTo(head: LogPosition): void {
@@ -217,7 +217,7 @@ export class Feed {
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
     if (roomEventTypes[event.type].changesContent)
-      for (const reader of this.readers) reader.forgetSubject(event.subjectId);
+      for (const group of this.groups) group.forgetSubject(event.subjectId);
     this.advance();
   }
 

@@ -99,7 +99,7 @@ export class Follower implements Member {
     if (sink.isFull()) return this.fallBehind(encoded.previous);
     this.position = encoded.position;
     this.stream.counts.deliveries += 1;
-    sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId), encoded.at);
+    sink.write(encoded.forViewer(this.stream.request.viewerScope.userId), encoded.at);
     if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
   }
 
@@ -187,7 +187,7 @@ export class Follower implements Member {
       this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
       if (encoded) {
         this.stream.counts.replayed += 1;
-        sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId));
+        sink.write(encoded.forViewer(this.stream.request.viewerScope.userId));
         if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
       }
       if (this.stream.isBlocked(this)) return;

@@ -2,7 +2,7 @@ import type { InboxEvent, LogPosition, RoomEvent } from '../../data/event-log/ev
 import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import { startDelivery } from '../event-spans.ts';
-import type { Feed, FeedReader } from '../feed/feed.ts';
+import type { Feed, FeedGroup } from '../feed/feed.ts';
 import { withoutContent } from '../feed/recent-events.ts';
 import { isReadFailure } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
@@ -50,7 +50,7 @@ export interface Member {
  * The followers of one room with equal selections. A group follows the feed and executes the selection once per event, for
  * all its live members.
  */
-export class Group implements FeedReader {
+export class Group implements FeedGroup {
   readonly feed: Feed;
   /** The position of the latest event that it has executed. */
   position: LogPosition;
@@ -70,7 +70,7 @@ export class Group implements FeedReader {
     this.position = position;
     this.#parts = parts;
     this.feed = parts.feed;
-    this.feed.readers.add(this);
+    this.feed.groups.add(this);
   }
 
   add(member: Member): void {
@@ -90,7 +90,7 @@ export class Group implements FeedReader {
     this.members.delete(member);
     this.#live.delete(member);
     if (this.members.size > 0) return;
-    this.feed.readers.delete(this);
+    this.feed.groups.delete(this);
     this.clearReplayed();
     this.#parts.onEmpty();
   }

@@ -3,14 +3,14 @@ import type { Follower } from '../groups/follower.ts';
 import type { LiveStream } from '../live-stream.ts';
 
 /** The maximum number of rooms of one inbox that read from the log at the same time. */
-const maxReaders = 4;
+const maxRunning = 4;
 
 /** The rooms of one inbox that are not live: some of them read at a time, while the client reads. */
 export class CatchUps {
   readonly #inbox: Pick<LiveStream, 'sink' | 'waitUntilDrained' | 'fail'>;
   /** In order. */
   readonly #waiting = new Set<Follower>();
-  #readers = 0;
+  #running = 0;
 
   constructor(inbox: Pick<LiveStream, 'sink' | 'waitUntilDrained' | 'fail'>) {
     this.#inbox = inbox;
@@ -27,10 +27,10 @@ export class CatchUps {
 
   readonly #start = (): void => {
     for (const follower of this.#waiting) {
-      if (this.#readers >= maxReaders) return;
+      if (this.#running >= maxRunning) return;
       if (this.#inbox.sink?.isFull()) return this.#inbox.waitUntilDrained(this.#start);
       this.#waiting.delete(follower);
-      this.#readers += 1;
+      this.#running += 1;
       this.#read(follower).catch((error) => this.#inbox.fail(error));
     }
   };
@@ -40,7 +40,7 @@ export class CatchUps {
       await yieldWhenDue();
       if (!(await follower.readOn())) this.#waiting.add(follower);
     } finally {
-      this.#readers -= 1;
+      this.#running -= 1;
     }
     this.#start();
   }

@@ -1,4 +1,4 @@
-import type { VisibleRooms } from '../../data/domain/visible-rooms.ts';
+import type { ViewerScope } from '../../data/domain/visible-rooms.ts';
 import type { AccessHolder } from '../access.ts';
 import { firstByName, maxTyping, maxUsers, type Named } from './presence-state.ts';
 
@@ -16,7 +16,7 @@ export interface PresentViewer {
   address: string;
   /** The id of the API key in use. */
   keyId: string | undefined;
-  visibleRooms: VisibleRooms;
+  viewerScope: ViewerScope;
 }
 
 /** The presence of one user, or of all anonymous viewers at one address. */
@@ -30,7 +30,7 @@ interface Present extends PresentViewer {
 interface Typing extends Named {
   /** That of the user, who may be an API key. */
   accountId: string;
-  visibleRooms: VisibleRooms;
+  viewerScope: ViewerScope;
   timer: NodeJS.Timeout;
   /** By performance.now(). */
   endsAt: number;
@@ -85,8 +85,8 @@ export class OwnPresence {
 
   /** The viewers, who are present and typing only as long as they may see the room. */
   *holders(): Generator<AccessHolder> {
-    for (const present of this.#all()) yield { visibleRooms: present.visibleRooms, end: () => this.#end(present) };
-    for (const { id, visibleRooms } of this.#typing.values()) yield { visibleRooms, end: () => this.stopTyping(id) };
+    for (const present of this.#all()) yield { viewerScope: present.viewerScope, end: () => this.#end(present) };
+    for (const { id, viewerScope } of this.#typing.values()) yield { viewerScope, end: () => this.stopTyping(id) };
   }
 
   /** A stream begins. A viewer whose connection was lost is back with the first of another. */
@@ -97,7 +97,7 @@ export class OwnPresence {
     const streams = present.connections.get(connection) ?? 0;
     present.connections.set(connection, streams + 1);
     if (streams === 0) this.#endAbsence(present, present.absences.values().next().value);
-    Object.assign(present, { visibleRooms: viewer.visibleRooms, keyId: viewer.keyId });
+    Object.assign(present, { viewerScope: viewer.viewerScope, keyId: viewer.keyId });
     this.#changeUser(present);
   }
 
@@ -119,10 +119,10 @@ export class OwnPresence {
   }
 
   /** The user types, for five seconds from now. */
-  startTyping(user: Named & Pick<Typing, 'accountId'>, visibleRooms: VisibleRooms): void {
+  startTyping(user: Named & Pick<Typing, 'accountId'>, viewerScope: ViewerScope): void {
     clearTimeout(this.#typing.get(user.id)?.timer);
     const timer = setTimeout(() => this.stopTyping(user.id), typingMs).unref();
-    this.#typing.set(user.id, { ...user, visibleRooms, timer, endsAt: performance.now() + typingMs });
+    this.#typing.set(user.id, { ...user, viewerScope, timer, endsAt: performance.now() + typingMs });
     this.#onChange();
   }
 

@@ -13,7 +13,7 @@ const threadCount = 2;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 const program = new URL('./worker.ts', import.meta.url);
 
-interface Reader {
+interface ReadThread {
   thread: Thread<ReadCommand, ReadReply>;
   /** Its first element is 1 while the running read must stop. */
   stop: Int32Array;
@@ -38,7 +38,7 @@ export class LongReads {
     refusal: tooManyReads,
   });
   /** They are started when they are needed. */
-  readonly #readers = new Set<Reader>();
+  readonly #threads = new Set<ReadThread>();
   #isClosed = false;
 
   constructor(parts: LongReadParts) {
@@ -61,26 +61,26 @@ export class LongReads {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const close = ({ thread, stop }: Reader) => {
+    const close = ({ thread, stop }: ReadThread) => {
       Atomics.store(stop, 0, 1);
       return thread.close();
     };
-    await Promise.all(Array.from(this.#readers, close));
+    await Promise.all(Array.from(this.#threads, close));
   }
 
   async #run(command: ReadCommand, { cancellation }: ReadContext, onStart: () => void): Promise<QueryResult<unknown>> {
-    let reader: Reader | undefined;
-    const stop = () => reader && Atomics.store(reader.stop, 0, 1);
+    let readThread: ReadThread | undefined;
+    const stop = () => readThread && Atomics.store(readThread.stop, 0, 1);
     try {
       await this.#parts.log.pause;
       cancellation?.throwIfCancelled();
       if (this.#isClosed) throw tooManyReads();
-      reader = this.#findReader();
-      reader.isRunning = true;
-      Atomics.store(reader.stop, 0, 0);
+      readThread = this.#findIdle();
+      readThread.isRunning = true;
+      Atomics.store(readThread.stop, 0, 0);
       cancellation?.addListener(stop);
       onStart();
-      const { columns, rows } = await reader.thread.run(command);
+      const { columns, rows } = await readThread.thread.run(command);
       return { rows: rows.map(findRowReader(columns)) };
     } catch (error) {
       cancellation?.throwIfCancelled();
@@ -88,21 +88,21 @@ export class LongReads {
       throw error;
     } finally {
       cancellation?.removeListener(stop);
-      if (reader) reader.isRunning = false;
+      if (readThread) readThread.isRunning = false;
     }
   }
 
-  /** A reader that is idle. @throws DatabaseUnavailable if a new thread would not open the database that is in use. */
-  #findReader(): Reader {
-    for (const reader of this.#readers) if (!reader.isRunning) return reader;
+  /** A thread that is idle. @throws DatabaseUnavailable if a new thread would not open the database that is in use. */
+  #findIdle(): ReadThread {
+    for (const readThread of this.#threads) if (!readThread.isRunning) return readThread;
     this.#parts.health.assertFiles();
     const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const workerData: ReaderWorkerData = { url: this.#parts.url, stop };
-    const onExit = () => this.#readers.delete(reader);
+    const onExit = () => this.#threads.delete(readThread);
     const thread = new Thread<ReadCommand, ReadReply>(program, { name: 'reader', workerData, resourceLimits }, onExit);
-    const reader: Reader = { thread, stop, isRunning: false };
-    this.#readers.add(reader);
-    return reader;
+    const readThread: ReadThread = { thread, stop, isRunning: false };
+    this.#threads.add(readThread);
+    return readThread;
   }
 }
 
