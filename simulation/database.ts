@@ -17,7 +17,7 @@ import type { Scheduler } from './scheduler.ts';
 
 const maxSnapshots = 3;
 /** Some transactions wait for a multiple of it. */
-const commonMs = 10;
+const commonMs = 25;
 
 interface DatabaseParts {
   disk: Disk;

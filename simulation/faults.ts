@@ -19,7 +19,7 @@ const faultRates = {
   /** The commit is stored, and its outcome is not known. */
   commitUnknown: 0.05,
   /** Of each statement of a transaction. */
-  writeFails: 0.01,
+  writeFails: 0.03,
   flushStalls: 0.05,
   /** Per minute. */
   nodeKilled: 12,
