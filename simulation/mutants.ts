@@ -40,8 +40,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'access is checked after the delivery',
     file: 'live/feed/feed.ts',
-    from: 'if (roomEventTypes[event.type].mayEndAccess) await this.checkAccess();\n      this.#process(this.#announced.restore(event));',
-    to: 'this.#process(this.#announced.restore(event));\n      if (roomEventTypes[event.type].mayEndAccess) await this.checkAccess();',
+    from: 'if (event === firstEnd) await this.checkAccess();\n      this.#process(this.#announced.restore(event));',
+    to: 'this.#process(this.#announced.restore(event));\n      if (event === firstEnd) await this.checkAccess();',
   },
   {
     name: 'access is not checked when a stream begins',
@@ -52,8 +52,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'viewers who lose access stay',
     file: 'live/access.ts',
-    from: '!allowed.has(userId)',
-    to: 'allowed.size < 0',
+    from: '!members.has(userId)',
+    to: 'members.size < 0',
   },
   {
     name: 'a replay starts one event later',

@@ -1,5 +1,5 @@
 import type { Db } from '../data/database/database.ts';
-import { findUsersWithAccess } from '../data/domain/memberships.ts';
+import { findMembersAmong } from '../data/domain/memberships.ts';
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
 
@@ -13,11 +13,11 @@ export interface AccessHolder {
 export async function endWithoutAccess(db: Db, holders: Iterable<AccessHolder>, roomId: string): Promise<void> {
   const limited = [...holders].filter(({ viewerScope }) => !viewerScope.seesAll);
   if (limited.length === 0) return;
-  const userIds = new Set(limited.flatMap(({ viewerScope }) => viewerScope.userId ?? []));
-  const allowed = await findUsersWithAccess(db, roomId, [...userIds]);
-  if (!allowed) return;
+  const userIds = new Set(limited.map(({ viewerScope }) => viewerScope.userId));
+  const { isHidden, members } = await findMembersAmong(db, roomId, [...userIds]);
+  if (!isHidden) return;
   for (const holder of limited) {
     const { userId } = holder.viewerScope;
-    if (userId === null || !allowed.has(userId)) holder.end(new ClientError('MEMBERSHIP_REVOKED'));
+    if (userId === null || !members.has(userId)) holder.end(new ClientError('MEMBERSHIP_REVOKED'));
   }
 }

@@ -1,15 +1,14 @@
 import { randomInt } from 'node:crypto';
+import { chunksOf } from '../../common/chunks.ts';
 import type { Db } from '../database/database.ts';
 import { type NewPlainEvent, timeOfAppended } from '../event-log/events.ts';
 import { createConnections } from '../lists/key-ranges.ts';
 import { encodeKey } from '../lists/pages.ts';
-import { executeInParts } from '../sql/list-statements.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { type PublicUser, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
 import { type RoomOrPost, roomIdOf } from './posts.ts';
 import { readUpTo } from './read-positions.ts';
-import { findRoom } from './rooms.ts';
 import { isRoomNotDeleted } from './visible-rooms.ts';
 
 /** A user in a room. */
@@ -100,28 +99,25 @@ export async function hasMemberships(db: Db, userId: string, count: number): Pro
   return (await selectMemberships(db, { userId, limit: count })).length >= count;
 }
 
-/**
- * The users among `userIds` who may see the room. Undefined if every user may see it, or if it is deleted: its streams
- * then end for that reason.
- */
-export async function findUsersWithAccess(
-  db: Db,
-  roomId: string,
-  userIds: readonly string[],
-): Promise<Set<string> | undefined> {
-  const room = await findRoom(db, roomId);
-  return room?.visibility === 'PRIVATE' ? findMembersAmong(db, roomId, userIds) : undefined;
-}
+const selectRoomAndMembers = createStatement((db, { roomId, userIds }: { roomId: string; userIds: string }) =>
+  db
+    .selectFrom('rooms')
+    .leftJoin('roomMembers', (join) =>
+      join.onRef('roomId', '=', 'rooms.id').on(dialectOf(db).isListed('roomMembers.userId', userIds)),
+    )
+    .select(['visibility', 'deletedAt', 'userId'])
+    .where('rooms.id', '=', roomId),
+);
 
-export async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
-  // The room is a parameter once per user, so that each value has the same number of parameters.
-  const build = (part: typeof userIds) =>
-    db
-      .selectFrom('roomMembers')
-      .select('userId')
-      .where((eb) => eb.or(part.map((userId) => eb.and([eb('roomId', '=', roomId), eb('userId', '=', userId)]))));
-  const rows = await executeInParts(db, userIds, build, (userId) => [roomId, userId]);
-  return new Set(rows.map(({ userId }) => userId));
+/** The maximum number of users in one statement: with SQLite it blocks the event loop. */
+const maxListed = 500;
+
+/** The members of the room among `userIds`, and whether only members may see it; not if it is deleted. */
+export async function findMembersAmong(db: Db, roomId: string, userIds: readonly (string | null)[]) {
+  const select = (part: unknown) => selectRoomAndMembers(db, { roomId, userIds: JSON.stringify(part) });
+  const rows = (await Promise.all(chunksOf(userIds, maxListed).map(select))).flat();
+  const isHidden = rows[0]?.visibility === 'PRIVATE' && rows[0].deletedAt === null;
+  return { isHidden, members: new Set(rows.map(({ userId }) => userId)) };
 }
 
 /** The rooms among `roomIds` of which the user is a member, each with the time up to which the user has read it. */

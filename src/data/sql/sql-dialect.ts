@@ -19,7 +19,10 @@ export interface SqlDialect {
   /** The elements of a list in JSON, as rows with a column `value`. */
   elementsOf(json: string): RawBuilder<unknown>;
   /** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
-  isListed(id: 'users.id' | 'rooms.id' | 'roomMembers.roomId', json: string): RawBuilder<boolean>;
+  isListed(
+    id: 'users.id' | 'rooms.id' | 'roomMembers.roomId' | 'roomMembers.userId',
+    json: string,
+  ): RawBuilder<boolean>;
   /** Before a column whose index must not be used. */
   unindexed: RawBuilder<unknown>;
   /** A seek for each row needs a lateral join. */

@@ -184,9 +184,10 @@ export class Feed {
     if (first?.seq === this.head.seq + 1 && !follows(first, this.head)) return this.#rewind(head);
     // All events after `head` have been trimmed. Readers find out with their next read.
     if (!first) this.#skipTo(head);
+    const firstEnd = events.find(({ type }) => roomEventTypes[type].mayEndAccess);
     for (const event of events) {
-      // Before the event is delivered.
-      if (roomEventTypes[event.type].mayEndAccess) await this.checkAccess();
+      // Before the event is delivered. One check covers all events that were read.
+      if (event === firstEnd) await this.checkAccess();
       this.#process(this.#announced.restore(event));
     }
     if (events.length === chunkLength) void this.#syncing.request();

@@ -1,6 +1,6 @@
+import { chunksOf } from '../../common/chunks.ts';
 import { LimitedQueue } from '../../common/limited-queue.ts';
 import { findMovedHeads } from '../../data/event-log/moved-heads.ts';
-import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
 import { Feed, type FeedParts } from './feed.ts';

@@ -1,7 +1,7 @@
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import { forEachOf } from '../../common/for-each-of.ts';
 import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/domain/inbox-rooms.ts';
-import { findMembersAmong, findUsersWithAccess } from '../../data/domain/memberships.ts';
+import { findMembersAmong } from '../../data/domain/memberships.ts';
 import type { LogPosition } from '../../data/event-log/events.ts';
 import { ClientError, codeOf } from '../../errors.ts';
 import type { Feeds } from '../feed/feeds.ts';
@@ -53,7 +53,7 @@ export class Inboxes {
     const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
     if (inboxes.length === 0) return;
     const userIds = new Set(inboxes.map(({ request }) => request.userId));
-    const members = await findMembersAmong(this.#parts.database.db, roomId, [...userIds]);
+    const { members } = await findMembersAmong(this.#parts.database.db, roomId, [...userIds]);
     for (const inbox of inboxes) {
       if (!members.has(inbox.request.userId)) inbox.lose(roomId);
       this.#memberships.refresh(inbox);
@@ -116,8 +116,9 @@ export class Inboxes {
     const { roomId, userId } = values;
     const { db } = this.#parts.database;
     const joined = await findNextJoin(db, values);
-    const allowed = joined && (await findUsersWithAccess(db, roomId, [userId]));
-    return allowed?.has(userId) === false ? undefined : joined;
+    if (!joined) return undefined;
+    const { isHidden, members } = await findMembersAmong(db, roomId, [userId]);
+    return isHidden && !members.has(userId) ? undefined : joined;
   }
 
   #remove(inbox: Inbox): void {

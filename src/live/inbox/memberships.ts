@@ -1,8 +1,8 @@
+import { chunksOf } from '../../common/chunks.ts';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findInboxRooms, findMovedVersions } from '../../data/domain/inbox-rooms.ts';
 import { type Bus, type BusMessage, userTopic } from '../bus/bus.ts';
-import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import type { Inbox } from './inbox.ts';
 import { maxInboxRooms } from './inbox-request.ts';

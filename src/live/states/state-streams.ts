@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { chunksOf } from '../../common/chunks.ts';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { chunksOf } from '../chunks.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { StreamEnd } from '../live-counts.ts';
 import { groupKeyOf, personal } from '../subscribe-request.ts';
