@@ -148,7 +148,9 @@ export class Model {
     if (this.maySee(userId, event.roomId) || this.ended.has(event.roomId)) return undefined;
     const lost = this.rooms.get(event.roomId)?.lost.get(userId);
     if (!lost) return { reason: 'the user never had access', isLate: false };
-    if (event.seq >= lost.seq) return { reason: `the user lost access with event ${lost.seq}`, isLate: false };
+    // Numbers of another history do not compare.
+    const isLater = event.seq >= lost.seq && !this.isGone(event);
+    if (isLater) return { reason: `the user lost access with event ${lost.seq}`, isLate: false };
     const age = this.#now() - lost.at;
     return age > accessMs ? { reason: `the user lost access ${Math.round(age)} ms ago`, isLate: true } : undefined;
   }
