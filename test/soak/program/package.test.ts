@@ -47,13 +47,13 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('contains what users need, in less than 600 kB', () => {
+it('contains what users need, in less than 650 kB', () => {
   const paths = packed.files.map(({ path }) => path);
   const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'];
   expect(paths).toEqual(expect.arrayContaining([...documents, 'schema.graphql', 'possible-types.json']));
   expect(paths.filter((path) => !/^(bin|dist|docs)\/|^[\w-]+\.(graphql|json|md)$|^LICENSE$/.test(path))).toEqual([]);
   expect(paths.filter((path) => /\.ts$|\.map$|\.test\./.test(path))).toEqual([]);
-  expect(packed.size).toBeLessThan(600_000);
+  expect(packed.size).toBeLessThan(650_000);
 });
 
 it('refers to no TypeScript file, also not for a worker', () => {

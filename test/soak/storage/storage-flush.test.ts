@@ -15,6 +15,7 @@ import { type Trace, traceServer } from '../../support/server/traced-server.ts';
 
 const connections = 32;
 const postsOfConnection = 10;
+const maxAttempts = 10;
 /** Flushes of the disk for each post at 32 connections. */
 const maxFlushes = 0.2;
 
@@ -114,54 +115,65 @@ it.skipIf(!hasStrace)(
   },
 );
 
+/** A server whose flush fails while posts are written, until its process has ended. */
+async function traceFailure() {
+  // The 40th flush of each of two threads. Flushes of the other thread end meanwhile.
+  const faults = ['-e', 'inject=fdatasync:error=EIO:delay_enter=20000:when=40'];
+  const statuses = new Map<string, number | undefined>();
+  let log: Postroom['log'] = [];
+  const trace = await traceServer(
+    async (postroom) => {
+      const ada = await postroom.signUp('Ada');
+      const room = await postroom.createRoom(ada, 'lobby');
+      const write = async () => {
+        const input = { room, title: `post ${statuses.size}` };
+        statuses.set(input.title, undefined);
+        const answer = await postroom.send(createPost, { input }, ada.token).catch(() => undefined);
+        statuses.set(input.title, answer?.status);
+      };
+      // Hashes keep one thread busy, so that the threads do not come to the failure at the same time.
+      const hashing = Promise.all(['Eve', 'Bob', 'Cyd'].map((name) => postroom.signUp(name)));
+      for (let count = 0; count < 12; count += 1) await write();
+      await hashing;
+      const writes = [];
+      while (postroom.process.signalCode === null) {
+        writes.push(write());
+        // Posts are also written while earlier ones wait for the disk.
+        await postroom.ask('{ __typename }').catch(() => {});
+      }
+      await Promise.all(writes);
+      expect(postroom.process.signalCode).toBe('SIGKILL');
+      log = postroom.log;
+    },
+    { faults, settings: { UV_THREADPOOL_SIZE: '2' } },
+  );
+  const flushes = findLogFlushes(trace.calls);
+  const [failure] = flushes.filter(({ type }) => type === 'failed flush') as [DiskCall];
+  const during = flushes.filter(
+    ({ type, begin, end }) => type === 'flush' && failure.begin < begin && end < failure.end,
+  );
+  return { trace, statuses, log, failure, hasLaterFlush: during.length > 0 };
+}
+
 it.skipIf(!hasStrace)(
-  'after a failed flush no change that waited is acknowledged, also if a later flush succeeds earlier; the process ends, and the next start has all acknowledged posts and none that was refused with 503 (strace)',
+  'after a failed flush no change that was written since it began is acknowledged, also if a later flush succeeds earlier; the process ends, and the next start has all acknowledged posts and none that was refused with 503 (strace)',
   async () => {
-    // The 40th flush of each of two threads. Flushes of the other thread end meanwhile.
-    const faults = ['-e', 'inject=fdatasync:error=EIO:delay_enter=20000:when=40'];
-    const statuses = new Map<string, number | undefined>();
-    let log: Postroom['log'] = [];
-    const trace = await traceServer(
-      async (postroom) => {
-        const ada = await postroom.signUp('Ada');
-        const room = await postroom.createRoom(ada, 'lobby');
-        const write = async () => {
-          const input = { room, title: `post ${statuses.size}` };
-          statuses.set(input.title, undefined);
-          const answer = await postroom.send(createPost, { input }, ada.token).catch(() => undefined);
-          statuses.set(input.title, answer?.status);
-        };
-        // Hashes keep one thread busy, so that the threads do not come to the failure at the same time.
-        const hashing = Promise.all(['Eve', 'Bob', 'Cyd'].map((name) => postroom.signUp(name)));
-        for (let count = 0; count < 12; count += 1) await write();
-        await hashing;
-        const writes = [];
-        while (postroom.process.signalCode === null) {
-          writes.push(write());
-          // Posts are also written while earlier ones wait for the disk.
-          await postroom.ask('{ __typename }').catch(() => {});
-        }
-        await Promise.all(writes);
-        expect(postroom.process.signalCode).toBe('SIGKILL');
-        log = postroom.log;
-      },
-      { faults, settings: { UV_THREADPOOL_SIZE: '2' } },
-    );
-    expect(log).toMatchObject([{ level: 50, reason: expect.stringContaining('EIO') }]);
-    expect(JSON.stringify(log)).toContain('the process ends');
-    const logFlushes = findLogFlushes(trace.calls);
-    const [failure] = logFlushes.filter(({ type }) => type === 'failed flush') as [DiskCall];
-    const isDuringFailure = ({ type, begin, end }: DiskCall) =>
-      type === 'flush' && failure.begin < begin && end < failure.end;
-    expect(logFlushes.filter(isDuringFailure)).not.toEqual([]);
-    const posts = findAcknowledged(trace);
-    expect(posts.filter(({ flush }) => (flush?.begin ?? Number.POSITIVE_INFINITY) > failure.begin)).toEqual([]);
-    const stored = await readTitles(trace.folder);
-    const titles = (wanted: number) => [...statuses].flatMap(([title, status]) => (status === wanted ? [title] : []));
-    expect([...statuses.values()].filter((status) => ![200, 503, undefined].includes(status))).toEqual([]);
-    expect(titles(200)).toHaveLength(trace.acknowledged.size);
-    expect(titles(200).filter((title) => !stored.has(title))).toEqual([]);
-    expect(titles(503).filter((title) => stored.has(title))).toEqual([]);
+    let hasBeenLater = false;
+    // On a busy machine both threads may come to the failure at the same time.
+    for (let attempt = 0; attempt < maxAttempts && !hasBeenLater; attempt += 1) {
+      const { trace, statuses, log, failure, hasLaterFlush } = await traceFailure();
+      hasBeenLater = hasLaterFlush;
+      expect(log[0]).toMatchObject({ level: 50, reason: expect.stringContaining('EIO') });
+      expect(JSON.stringify(log)).toContain('the process ends');
+      expect(findAcknowledged(trace).filter(({ committedAt }) => committedAt > failure.begin)).toEqual([]);
+      const stored = await readTitles(trace.folder);
+      const titles = (wanted: number) => [...statuses].flatMap(([title, status]) => (status === wanted ? [title] : []));
+      expect([...statuses.values()].filter((status) => ![200, 503, undefined].includes(status))).toEqual([]);
+      expect(titles(200)).toHaveLength(trace.acknowledged.size);
+      expect(titles(200).filter((title) => !stored.has(title))).toEqual([]);
+      expect(titles(503).filter((title) => stored.has(title))).toEqual([]);
+    }
+    expect(hasBeenLater).toBe(true);
   },
 );
 

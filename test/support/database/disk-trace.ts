@@ -52,10 +52,10 @@ export function straceOf(trace: string, command: readonly string[], faults: read
 }
 
 /**
- * Flushes of the write-ahead log take 10 ms longer, as on a disk: the database of a test may be in memory. In each thread
+ * Flushes of the write-ahead log take 40 ms longer, as on a disk: the database of a test may be in memory. In each thread
  * it is every second one, so that a later one can end earlier. SQLite itself flushes with fsync.
  */
-export const slowDisk = ['-e', 'inject=fdatasync:delay_enter=10000:when=1+2'];
+export const slowDisk = ['-e', 'inject=fdatasync:delay_enter=40000:when=1+2'];
 
 /** Resolves when a flush of the file begins. The trace grows fast, so each part of it is read once. */
 export async function waitForFlush(trace: string, file: string): Promise<void> {
