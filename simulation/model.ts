@@ -149,7 +149,8 @@ export class Model {
     const lost = this.rooms.get(event.roomId)?.lost.get(userId);
     if (!lost) return { reason: 'the user never had access', isLate: false };
     // Numbers of another history do not compare.
-    const isLater = event.seq >= lost.seq && !this.isGone(event);
+    const isOfThisHistory = !this.isGone(event) || this.isTrimmed(event.roomId, event.seq - 1);
+    const isLater = event.seq >= lost.seq && isOfThisHistory;
     if (isLater) return { reason: `the user lost access with event ${lost.seq}`, isLate: false };
     const age = this.#now() - lost.at;
     return age > accessMs ? { reason: `the user lost access ${Math.round(age)} ms ago`, isLate: true } : undefined;

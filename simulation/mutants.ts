@@ -40,8 +40,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'access is checked after the delivery',
     file: 'live/feed/feed.ts',
-    from: 'if (event === firstEnd) await this.checkAccess();\n      this.#process(this.#announced.restore(event));',
-    to: 'this.#process(this.#announced.restore(event));\n      if (event === firstEnd) await this.checkAccess();',
+    from: 'if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();\n      this.#process(this.#announced.restore(event));',
+    to: 'this.#process(this.#announced.restore(event));\n      if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();',
   },
   {
     name: 'access is not checked when a stream begins',
@@ -74,7 +74,7 @@ export const mutants: readonly Mutant[] = [
     to: 'this.head = head;\n    for (const group',
   },
   {
-    name: 'a reader does not learn that its position may be of a lost history',
+    name: 'a follower does not learn that its position may be of a lost history',
     file: 'live/feed/feed.ts',
     from: 'this.generation += 1;\n    this.head = head;',
     to: 'this.head = head;',

@@ -269,7 +269,6 @@ export class StreamCheck {
     if (event.cursor !== live.cursor) this.#fail(`it received an event with two cursors: ${JSON.stringify(event)}`);
     const { roomId } = position;
     const before = positions.get(roomId);
-    this.#receivedAt.set(roomId, this.#now);
     // They have the position of the event before, and are not in the log.
     if (event.__typename === 'RoomDeleted') return this.#receiveDeletion(position, live);
     if (event.__typename === 'RoomRead') {
@@ -281,6 +280,7 @@ export class StreamCheck {
     }
     const committed = this.#checkNext(before, position, event.__typename);
     if (!committed) return;
+    this.#receivedAt.set(roomId, this.#now);
     const subject = event.post ?? event.user;
     if (subject && subject.id !== committed.subjectId)
       this.#fail(`it received ${JSON.stringify(event)}, and the event is about ${committed.subjectId}`);

@@ -5,7 +5,7 @@ import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database
 import { readsWithin } from '../data/database/traced-database.ts';
 import type { StreamEvent } from '../data/event-log/events.ts';
 import { ClientError } from '../errors.ts';
-import { visibleRoomsOf } from '../identity/access.ts';
+import { viewerScopeOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import { EncodedEvent } from '../live/encoded-event.ts';
@@ -138,7 +138,7 @@ function createRequest<Value, Message extends StreamMessage>(
     // A hash, because the text may be long.
     key: hash('sha256', `${traits.id} ${JSON.stringify(variableValues.coerced)}`, 'base64url'),
     traits,
-    viewerScope: visibleRoomsOf(viewer),
+    viewerScope: viewerScopeOf(viewer),
     viewerKey: viewerKeyOf(viewer),
     cost,
     address,

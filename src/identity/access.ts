@@ -41,7 +41,7 @@ export function assertAdmin(viewer: Viewer | null): Viewer {
 }
 
 /** Public rooms are visible to everyone, private rooms to their members, and all rooms to admins. */
-export function visibleRoomsOf(viewer: Viewer | null): ViewerScope {
+export function viewerScopeOf(viewer: Viewer | null): ViewerScope {
   return { userId: viewer?.user.id ?? null, seesAll: isAdmin(viewer) };
 }
 
@@ -52,8 +52,8 @@ export async function maySeeRoom(
   isMember: (userId: string, roomId: string) => Promise<boolean>,
 ): Promise<boolean> {
   if (room.visibility === 'PUBLIC') return true;
-  const present = viewer();
-  return present !== null && (isAdmin(present) || isMember(present.user.id, room.id));
+  const current = viewer();
+  return current !== null && (isAdmin(current) || isMember(current.user.id, room.id));
 }
 
 /** An e-mail address is visible to its owner and to admins. */

@@ -14,8 +14,8 @@ export async function endWithoutAccess(db: Db, holders: Iterable<AccessHolder>, 
   const limited = [...holders].filter(({ viewerScope }) => !viewerScope.seesAll);
   if (limited.length === 0) return;
   const userIds = new Set(limited.map(({ viewerScope }) => viewerScope.userId));
-  const { isHidden, members } = await findMembersAmong(db, roomId, [...userIds]);
-  if (!isHidden) return;
+  const { needsMembership, members } = await findMembersAmong(db, roomId, [...userIds]);
+  if (!needsMembership) return;
   for (const holder of limited) {
     const { userId } = holder.viewerScope;
     if (userId === null || !members.has(userId)) holder.end(new ClientError('MEMBERSHIP_REVOKED'));

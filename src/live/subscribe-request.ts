@@ -22,7 +22,7 @@ export interface StreamRequest<Value = never, Message = StreamMessage> {
    */
   traits: { isPersonal: boolean };
   /**
-   * The rooms that are visible to the viewer; access to a room is checked again after each event that may change it.
+   * Decides which rooms are visible to the viewer; access to a room is checked again after each event that may change it.
    */
   viewerScope: ViewerScope;
   /** Equal for viewers who see the same. */

@@ -8,7 +8,7 @@ import { createLoaders, type Loaders } from '../data/domain/loaders.ts';
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/event-log/events.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
-import { visibleRoomsOf } from '../identity/access.ts';
+import { viewerScopeOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
 import type { Passwords } from '../identity/session/passwords.ts';
 import type { Sessions } from '../identity/session/session.ts';
@@ -115,11 +115,11 @@ export class Context {
   }
 
   /**
-   * The rooms that the viewer may see. A request without credentials sees public data, which is the same for everyone, so
+   * Decides which rooms the viewer may see. A request without credentials sees public data, which is the same for everyone, so
    * the viewer does not count as read.
    */
   get viewerScope(): ViewerScope {
-    return visibleRoomsOf(this.#viewer === null ? null : this.viewer);
+    return viewerScopeOf(this.#viewer === null ? null : this.viewer);
   }
 
   /**
@@ -194,7 +194,7 @@ export class SharedContext extends Context {
   }
 
   override get viewerScope(): ViewerScope {
-    return visibleRoomsOf(this.viewer);
+    return viewerScopeOf(this.viewer);
   }
 
   override get viewer(): never {

@@ -112,12 +112,13 @@ const selectRoomAndMembers = createStatement((db, { roomId, userIds }: { roomId:
 /** The maximum number of users in one statement: with SQLite it blocks the event loop. */
 const maxListed = 500;
 
-/** The members of the room among `userIds`, and whether only members may see it; not if it is deleted. */
+/** The members of the room among `userIds`, and whether only members may see it, which is false for a deleted room. */
 export async function findMembersAmong(db: Db, roomId: string, userIds: readonly (string | null)[]) {
-  const select = (part: unknown) => selectRoomAndMembers(db, { roomId, userIds: JSON.stringify(part) });
-  const rows = (await Promise.all(chunksOf(userIds, maxListed).map(select))).flat();
-  const isHidden = rows[0]?.visibility === 'PRIVATE' && rows[0].deletedAt === null;
-  return { isHidden, members: new Set(rows.map(({ userId }) => userId)) };
+  const rows: Awaited<ReturnType<typeof selectRoomAndMembers>> = [];
+  for (const part of chunksOf(userIds, maxListed))
+    rows.push(...(await selectRoomAndMembers(db, { roomId, userIds: JSON.stringify(part) })));
+  const needsMembership = rows[0]?.visibility === 'PRIVATE' && rows[0].deletedAt === null;
+  return { needsMembership, members: new Set(rows.map(({ userId }) => userId)) };
 }
 
 /** The rooms among `roomIds` of which the user is a member, each with the time up to which the user has read it. */

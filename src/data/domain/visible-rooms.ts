@@ -5,7 +5,7 @@ import { createStatement, firstOrThrow } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * The rooms that are visible to a viewer: public rooms, private rooms of which they are a member, and all rooms if
+ * Who views, and with which right. Visible are public rooms, private rooms of which they are a member, and all rooms if
  * `seesAll`.
  */
 export interface ViewerScope {

@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts';
 
 type CountedTable = 'posts' | 'recent' | 'rooms' | 'users' | 'roomMembers';
 
-/** What statements of the databases write differently. */
+/** How the databases differ, as far as statements and their callers must know. */
 export interface SqlDialect {
   /**
    * Counts the rows that a statement reads from a table, whatever it does with them. It must be the first condition, because
@@ -23,13 +23,13 @@ export interface SqlDialect {
     id: 'users.id' | 'rooms.id' | 'roomMembers.roomId' | 'roomMembers.userId',
     json: string,
   ): RawBuilder<boolean>;
-  /** Before a column whose index must not be used. */
+  /** Is written before a column, so that the database does not use its index. */
   unindexed: RawBuilder<unknown>;
-  /** A seek for each row needs a lateral join. */
+  /** Whether it seeks once for each row only in a lateral join. */
   seeksInLateralJoins: boolean;
   /** Finds the tables whose statistics are out of date; undefined if plans do not depend on them. */
   findStaleTables: RawBuilder<{ name: string }> | undefined;
-  /** Whether this program creates its backups. */
+  /** Whether backups of the database are created by this program. */
   hasBackups: boolean;
 }
 

@@ -42,7 +42,7 @@ export class Documents {
   }
 
   /**
-   * Compiles an operation of a document once. @throws RequestErrors, GraphQLError GRAPHQL_PARSE_FAILED or OPERATION_NOT_FOUND, or
+   * The compiled operation, if possible from the cache. @throws RequestErrors, GraphQLError GRAPHQL_PARSE_FAILED or OPERATION_NOT_FOUND, or
    * ClientError if the text is too large or too complex.
    */
   compile(source: string, operationName: string | undefined): CompiledOperation {

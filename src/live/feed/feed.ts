@@ -182,12 +182,12 @@ export class Feed {
     const events = await this.#log.readChunk(this.head.seq);
     const [first] = events;
     if (first?.seq === this.head.seq + 1 && !follows(first, this.head)) return this.#rewind(head);
-    // All events after `head` have been trimmed. Readers find out with their next read.
+    // All events after `head` have been trimmed. Followers find out with their next read.
     if (!first) this.#skipTo(head);
-    const firstEnd = events.find(({ type }) => roomEventTypes[type].mayEndAccess);
+    const ends = events.filter(({ type }) => roomEventTypes[type].mayEndAccess);
     for (const event of events) {
-      // Before the event is delivered. One check covers all events that were read.
-      if (event === firstEnd) await this.checkAccess();
+      // Before it is delivered. The first check covers all events that were read, the last one holders that were added since.
+      if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();
       this.#process(this.#announced.restore(event));
     }
     if (events.length === chunkLength) void this.#syncing.request();

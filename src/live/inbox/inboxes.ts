@@ -117,8 +117,8 @@ export class Inboxes {
     const { db } = this.#parts.database;
     const joined = await findNextJoin(db, values);
     if (!joined) return undefined;
-    const { isHidden, members } = await findMembersAmong(db, roomId, [userId]);
-    return isHidden && !members.has(userId) ? undefined : joined;
+    const { needsMembership, members } = await findMembersAmong(db, roomId, [userId]);
+    return needsMembership && !members.has(userId) ? undefined : joined;
   }
 
   #remove(inbox: Inbox): void {

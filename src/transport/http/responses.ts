@@ -135,7 +135,7 @@ function pushCaching(headers: string[], { maxAge }: CachePolicy, entityTag: stri
   headers.push('vary', 'accept, authorization, origin');
 }
 
-/** draft-ietf-httpapi-ratelimit-headers-11, which wants the same time in `RateLimit` as in `Retry-After`, if there are both. */
+/** draft-ietf-httpapi-ratelimit-headers-11. A client may take `RateLimit` for the time to wait, so an earlier `Retry-After` excludes it. */
 function pushRate(headers: string[], { limit, windowSeconds, remaining, resetMs }: Rate): void {
   const policy = `"default";q=${limit};w=${windowSeconds}`;
   headers.push('ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);

@@ -152,20 +152,25 @@ async function traceFailure() {
   const during = flushes.filter(
     ({ type, begin, end }) => type === 'flush' && failure.begin < begin && end < failure.end,
   );
-  return { trace, statuses, log, failure, hasLaterFlush: during.length > 0 };
+  const isOfLog = (call: DiskCall): call is Write => call.type === 'write' && call.file.endsWith('-wal');
+  const commits = findCommits(trace.calls.filter(isOfLog));
+  const hasLaterCommit = commits.values().some((place) => failure.begin < place && place < failure.end);
+  return { trace, statuses, log, failure, isComplete: during.length > 0 && hasLaterCommit };
 }
 
 it.skipIf(!hasStrace)(
   'after a failed flush no change that was written since it began is acknowledged, also if a later flush succeeds earlier; the process ends, and the next start has all acknowledged posts and none that was refused with 503 (strace)',
   async () => {
-    let hasBeenLater = false;
-    // On a busy machine both threads may come to the failure at the same time.
-    for (let attempt = 0; attempt < maxAttempts && !hasBeenLater; attempt += 1) {
-      const { trace, statuses, log, failure, hasLaterFlush } = await traceFailure();
-      hasBeenLater = hasLaterFlush;
+    let hasBeenComplete = false;
+    // On a busy machine both threads may come to the failure at the same time, or nothing is written meanwhile.
+    for (let attempt = 0; attempt < maxAttempts && !hasBeenComplete; attempt += 1) {
+      const { trace, statuses, log, failure, isComplete } = await traceFailure();
+      hasBeenComplete = isComplete;
       expect(log[0]).toMatchObject({ level: 50, reason: expect.stringContaining('EIO') });
       expect(JSON.stringify(log)).toContain('the process ends');
-      expect(findAcknowledged(trace).filter(({ committedAt }) => committedAt > failure.begin)).toEqual([]);
+      // The two flushes may begin in either order in the kernel, but none covers what is written after its begin.
+      const posts = findAcknowledged(trace);
+      expect(posts.filter(({ flush, committedAt }) => !flush || committedAt > failure.begin)).toEqual([]);
       const stored = await readTitles(trace.folder);
       const titles = (wanted: number) => [...statuses].flatMap(([title, status]) => (status === wanted ? [title] : []));
       expect([...statuses.values()].filter((status) => ![200, 503, undefined].includes(status))).toEqual([]);
@@ -173,7 +178,7 @@ it.skipIf(!hasStrace)(
       expect(titles(200).filter((title) => !stored.has(title))).toEqual([]);
       expect(titles(503).filter((title) => stored.has(title))).toEqual([]);
     }
-    expect(hasBeenLater).toBe(true);
+    expect(hasBeenComplete).toBe(true);
   },
 );
 
