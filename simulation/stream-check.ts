@@ -378,9 +378,10 @@ export class StreamCheck {
         return isBehind || isNew || this.#isRewoundSince ? undefined : 'the log has its position';
       }
       case 'CURSOR_INVALID': {
-        // A rewind may lose a membership, so that the room of a cursor was never one of the user's.
+        // A rewind may lose a membership, so that the room of a cursor was never one of the user's. A deleted user has no rooms.
         const isLost = model.rewinds > 0 && positions.some(({ roomId }) => !model.isMember(this.#userId, roomId));
-        return follows.kind === 'inbox' && (isLost || isExcused) ? undefined : 'they are valid';
+        const isDeleted = model.deleted.has(this.#userId);
+        return follows.kind === 'inbox' && (isLost || isDeleted || isExcused) ? undefined : 'they are valid';
       }
       case 'UNAUTHENTICATED': {
         const isEnded = this.#sinceSessionEnded !== undefined || model.deleted.has(this.#userId);
