@@ -27,7 +27,7 @@ async function simulate(): Promise<void> {
   const endsAt = startedAt + seconds * 1_000;
   console.log(`The first seed is ${first}.`);
   const sums = { steps: 0, delivered: 0, notices: 0 };
-  const counts = new Map<string, number>();
+  const counts = new Map<string, { times: number; seeds: number }>();
   let seed = first;
   for (; seed < first + seeds && performance.now() < endsAt; seed += 1) {
     const options = { seed, maxSteps, only };
@@ -36,15 +36,19 @@ async function simulate(): Promise<void> {
     if (story) console.log(outcome.story.join('\n'));
     if (outcome.defect !== undefined) return report(options, shared);
     for (const name of ['steps', 'delivered', 'notices'] as const) sums[name] += outcome[name];
-    for (const [fault, number] of Object.entries(outcome.faults)) counts.set(fault, (counts.get(fault) ?? 0) + number);
+    for (const [fault, times] of Object.entries(outcome.faults)) {
+      const count = counts.get(fault) ?? { times: 0, seeds: 0 };
+      counts.set(fault, { times: count.times + times, seeds: count.seeds + Number(times > 0) });
+    }
   }
   const perSecond = Math.round((sums.steps * 1_000) / (performance.now() - startedAt));
   console.log(`${seed - first} seeds, no defect: ${sums.steps} steps, ${perSecond} per second.`);
   console.log(
     `${sums.delivered} events were delivered, and ${sums.notices} clients were notified that they missed some.`,
   );
-  console.log(`Faults: ${Array.from(counts, ([fault, number]) => `${fault} ${number}`).join(', ')}.`);
-  const hasDoneNothing = sums.delivered === 0 || counts.values().every((number) => number === 0);
+  const injected = Array.from(counts, ([fault, { times, seeds: count }]) => `${fault} ${times} in ${count} seeds`);
+  console.log(`Faults: ${injected.join(', ')}.`);
+  const hasDoneNothing = sums.delivered === 0 || counts.values().every(({ times }) => times === 0);
   if (hasDoneNothing && maxSteps === Number.POSITIVE_INFINITY)
     throw new Error('The runs delivered nothing, or had no fault.');
 }

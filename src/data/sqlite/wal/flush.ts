@@ -23,7 +23,7 @@ interface RunningFlush {
  * one that succeeds proves nothing. The descriptors are its own, because SQLite locks other files only: closing a descriptor
  * of a locked file would release the lock.
  */
-export class LogFlush {
+export class WalFlush {
   readonly #options: FlushOptions;
   /** The system reports a failed write once to each descriptor, so no two flushes share one. */
   readonly #freeDescriptors: number[];

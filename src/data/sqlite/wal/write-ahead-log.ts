@@ -3,7 +3,7 @@ import type { Histogram } from '../../../common/histogram.ts';
 import type { SqliteFile } from '../file.ts';
 import type { SqliteHealth } from '../health.ts';
 import { Thread } from '../threads/thread.ts';
-import { LogFlush } from './flush.ts';
+import { WalFlush } from './flush.ts';
 import type { CheckpointCommand, CheckpointReply, CheckpointWorkerData } from './worker.ts';
 
 /*
@@ -39,7 +39,7 @@ export type BetweenGroups = <T>(work: () => Promise<T>) => Promise<T>;
  */
 export class WriteAheadLog {
   readonly #parts: LogParts;
-  readonly #flush: LogFlush;
+  readonly #flush: WalFlush;
   #thread: Thread<CheckpointCommand, CheckpointReply> | undefined;
   #pages = 0;
   /** The size, in pages, at which the log is next copied. */
@@ -55,7 +55,7 @@ export class WriteAheadLog {
     this.#parts = parts;
     const { file, health, flushes } = parts;
     const onFault = (fault: Error) => health.crash(fault.message);
-    this.#flush = new LogFlush(file.log, { durations: flushes, onFault });
+    this.#flush = new WalFlush(file.log, { durations: flushes, onFault });
   }
 
   /** False while the log is too long and is being copied. */
