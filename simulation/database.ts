@@ -18,6 +18,7 @@ import type { Scheduler } from './scheduler.ts';
 const maxSnapshots = 3;
 /** Some transactions wait for a multiple of it. */
 const commonMs = 25;
+const maxGatherMs = 1;
 
 interface DatabaseParts {
   disk: Disk;
@@ -96,7 +97,8 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
   const opened: SqliteConnection[] = [...connections];
   const log = {
     hasSpace: true,
-    waitForFlush: async () => {},
+    // Transactions that arrive meanwhile join the group.
+    waitForFlush: () => scheduler.delay(random.between(0, maxGatherMs)),
     checkpointIfDue: () => {},
     truncate: async () => true,
     async flush() {
