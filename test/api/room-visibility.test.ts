@@ -65,7 +65,8 @@ function createRooms(privateRooms: number, owners: readonly string[]): Room[] {
     const visibility = isPublic ? 'PUBLIC' : 'PRIVATE';
     // Owners have private rooms of the same name, and of the name of a public room.
     const name = isPublic || isChosen(80) ? `room ${index}` : `room ${below(5) * 33}`;
-    const id = idOf('r', below(90_000) * 1_000 + index);
+    // Different for each index, in random order.
+    const id = idOf('r', below(90_000) * 10_000 + index);
     return { id, name, visibility, ownerId: ownerOf(), createdAt: chooseTime(), deletedAt: null };
   });
 }
