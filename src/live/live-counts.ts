@@ -24,6 +24,7 @@ export class LiveCounts {
   deliveries = 0;
   /** Events written to subscribers that catch up from the log. */
   replayed = 0;
+  /** Reads of the logs of rooms. */
   logReads = 0;
   /** The subscribers that wait until their sockets have drained. */
   slowConsumers = 0;

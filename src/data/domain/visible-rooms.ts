@@ -5,7 +5,7 @@ import { createStatement, firstOrThrow } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Who views, and with which right. Visible are public rooms, private rooms of which they are a member, and all rooms if
+ * A viewer and their rights. Visible are public rooms, private rooms of which they are a member, and all rooms if
  * `seesAll`.
  */
 export interface ViewerScope {

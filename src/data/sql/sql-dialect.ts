@@ -25,7 +25,7 @@ export interface SqlDialect {
   ): RawBuilder<boolean>;
   /** Is written before a column, so that the database does not use its index. */
   unindexed: RawBuilder<unknown>;
-  /** Whether it seeks once for each row only in a lateral join. */
+  /** Whether a lateral join is needed to seek once for each row. */
   seeksInLateralJoins: boolean;
   /** Finds the tables whose statistics are out of date; undefined if plans do not depend on them. */
   findStaleTables: RawBuilder<{ name: string }> | undefined;
@@ -33,7 +33,7 @@ export interface SqlDialect {
   hasBackups: boolean;
 }
 
-/** The adapter of Kysely knows the dialect of its database. */
+/** Both databases keep their dialect in the adapter that Kysely gets from them. */
 export function dialectOf(db: Db): SqlDialect {
   return (db.getExecutor().adapter as DialectAdapter & { sql: SqlDialect }).sql;
 }

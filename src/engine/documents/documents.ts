@@ -42,8 +42,8 @@ export class Documents {
   }
 
   /**
-   * The compiled operation, if possible from the cache. @throws RequestErrors, GraphQLError GRAPHQL_PARSE_FAILED or OPERATION_NOT_FOUND, or
-   * ClientError if the text is too large or too complex.
+   * The compiled operation, if possible from the cache. @throws RequestErrors, GraphQLError GRAPHQL_PARSE_FAILED or
+   * OPERATION_NOT_FOUND, or ClientError if the text is too large or too complex.
    */
   compile(source: string, operationName: string | undefined): CompiledOperation {
     const { document, errors, operations } = this.#open(source);
