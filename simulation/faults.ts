@@ -36,7 +36,7 @@ const faultRates = {
   clientOldCursor: 8,
   clientPartialCursors: 8,
   clientForeignCursor: 3,
-  /** Of each change: a client connects again at that moment. */
+  /** Of each change: a client of its user connects again at that moment. */
   clientMeetsChange: 0.3,
   /** Per minute: of one user. */
   sessionsEnd: 6,
