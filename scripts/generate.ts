@@ -44,6 +44,7 @@ const mappers = {
   ClientEdge: '../live/inventory/clients.ts#ClientEdge as ClientEdgeModel',
   ServerStatus: '../live/inventory/server-status.ts#ServerStatus as ServerStatusModel',
   RoomPresence: '../live/presence/presence-state.ts#PresenceState as PresenceModel',
+  ErrorCount: '../live/inventory/server-status.ts#ErrorCount as ErrorCountModel',
   RoomFollowers: '../live/inventory/server-status.ts#RoomFollowers as RoomFollowersModel',
   ...Object.fromEntries(
     ['RoomEvent', ...Object.keys(roomEventTypes), ...inboxEventTypes].map((type) => [type, eventModel]),

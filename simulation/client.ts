@@ -154,7 +154,7 @@ export class Client {
         const opened = await operation.subscribe({ account, transport: 'websocket', after });
         if (!socket.isOpen) return opened.stop('disconnected');
         stream = opened;
-        socket.send({ kind: 'position', cursor: stream.cursor });
+        socket.send({ kind: 'position', cursor: stream.cursor, userCursor: stream.userCursor });
         stream.start(socket);
       } catch (error) {
         const [refused] = node.engine.refuse(error, call).body.errors ?? [];

@@ -11,6 +11,17 @@ export interface Committed extends RoomPosition {
   audience: ReadonlySet<string> | undefined;
 }
 
+/** An event in the log of a user. */
+interface UserEvent {
+  seq: number;
+  mark: number;
+  type: string;
+  roomId: string;
+  roomSeq: number;
+  /** When it was committed. */
+  at: number;
+}
+
 interface ModelRoom {
   head: { seq: number; mark: number };
   /** The numbers of its events in the present history, and when each was committed. */
@@ -54,6 +65,8 @@ export class Model {
   readonly ended = new Map<string, number>();
   /** Rooms whose deletion was lost by a rewind. */
   readonly restored = new Set<string>();
+  /** The logs of the users in the present history, by user. */
+  readonly #userLogs = new Map<string, UserEvent[]>();
   rewinds = 0;
   /** When the database was last rewound. */
   rewoundAt = Number.NEGATIVE_INFINITY;
@@ -79,6 +92,7 @@ export class Model {
       if (deletedAt !== null) this.deleted.add(userId);
       if (from !== this.#sessions.get(userId)?.from) this.#sessions.set(userId, { from, since: this.#now() });
     }
+    this.#updateUserLogs();
     const present = new Set<string>();
     for (const { id, visibility, head, deletedAt } of this.#all('select id, visibility, head, deletedAt from rooms')) {
       const roomId = String(id);
@@ -99,12 +113,23 @@ export class Model {
     }
     this.rewinds += 1;
     this.rewoundAt = this.#now();
+    this.#userLogs.clear();
     const rows = this.#all('select id, visibility, head, headMark from rooms where deletedAt is null');
     const present = new Set(rows.map(({ id }) => String(id)));
     for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
     for (const row of rows) this.#rewindRoom(String(row['id']), row);
     for (const { id } of this.#all('select id from posts')) this.deletedPosts.delete(String(id));
     this.update();
+  }
+
+  /** The events in the log of a user after a number. */
+  userEventsAfter(userId: string, seq: number): UserEvent[] {
+    return (this.#userLogs.get(userId) ?? []).filter((event) => event.seq > seq);
+  }
+
+  /** Whether a user has joined or left the room of an event since. */
+  isMovedSince(userId: string, { seq, roomId }: UserEvent): boolean {
+    return this.userEventsAfter(userId, seq).some((event) => event.roomId === roomId && event.type !== 'RoomRead');
   }
 
   /** Whether a user may see a room now. */
@@ -245,6 +270,21 @@ export class Model {
 
   #now(): number {
     return this.#parts.now();
+  }
+
+  #updateUserLogs(): void {
+    for (const { userId, head } of this.#all('select userId, head from userLogs')) {
+      const events = this.#userLogs.get(String(userId)) ?? [];
+      this.#userLogs.set(String(userId), events);
+      const known = events.at(-1)?.seq ?? 0;
+      if (head === known) continue;
+      for (const row of this.#all('select * from userEvents where userId = ? and seq > ?', String(userId), known)) {
+        const [seq, mark, roomSeq] = [Number(row['seq']), Number(row['mark']), Number(row['roomSeq'])];
+        const [type, roomId] = [String(row['type']), String(row['roomId'])];
+        events.push({ seq, mark, type, roomId, roomSeq, at: this.#now() });
+        this.#parts.note(`${type} of ${roomId} is event ${seq} of ${userId}`);
+      }
+    }
   }
 
   #updateRoom(roomId: string, isPrivate: boolean, head: number): void {

@@ -10,6 +10,7 @@ export interface LiveExtension {
   /** The room whose events cannot be sent. */
   room?: string;
   ended?: boolean;
+  gap?: boolean;
 }
 
 interface EventData {
@@ -29,7 +30,7 @@ export interface LiveMessage {
 /** What arrives at a client. */
 export type Received =
   /** The position at which the stream starts, as the server announces it. */
-  | { kind: 'position'; cursor: Stream['cursor'] }
+  | { kind: 'position'; cursor: Stream['cursor']; userCursor: Stream['userCursor'] }
   | { kind: 'next'; message: LiveMessage; bytes: number }
   /** The end of the stream with a code. */
   | { kind: 'error'; code: string; live: LiveExtension | undefined }

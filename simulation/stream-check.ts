@@ -1,7 +1,7 @@
 import type { Viewer } from '../src/identity/viewer.ts';
 import { decodeCursor, encodeCursor, type RoomPosition } from '../src/live/cursor.ts';
 import type { Stream } from '../src/live/stream.ts';
-import type { Committed } from './model.ts';
+import type { Committed, Model } from './model.ts';
 import type { RunContext } from './run-context.ts';
 import type { LiveExtension, LiveMessage, Received } from './socket.ts';
 
@@ -24,6 +24,11 @@ const deletionMs = 5_000;
 export class StreamCheck {
   /** The position after the last event that it has received, by room; undefined before the first. */
   positions: Map<string, RoomPosition> | undefined;
+  /** The position in the log of its user, which an earlier client does not know. */
+  #userPosition: RoomPosition | undefined;
+  readonly #isEarlier: boolean;
+  /** The number in that log at which the present stream has started. */
+  #userStart = 0;
   /** The users that its latest state shows as present. */
   present: readonly string[] | undefined;
   /** When it has received the latest event of each room. */
@@ -32,10 +37,11 @@ export class StreamCheck {
   notices = 0;
   /** Where the user's memberships have ended that it has received, by room. */
   #ends = new Map<string, RoomPosition>();
-  /** An earlier state of `positions` and `#ends`. */
-  #earlier: Pick<StreamCheck, 'positions'> & { ends: Map<string, RoomPosition> } = {
+  /** An earlier state of `positions`, `#ends` and `#userPosition`. */
+  #earlier: Pick<StreamCheck, 'positions'> & { ends: Map<string, RoomPosition>; user: RoomPosition | undefined } = {
     positions: undefined,
     ends: new Map(),
+    user: undefined,
   };
   /** The cursor of another room that it sends with the next connection. */
   #foreign: RoomPosition | undefined;
@@ -56,6 +62,7 @@ export class StreamCheck {
     this.#name = name;
     this.#userId = userId;
     this.#follows = follows;
+    this.#isEarlier = run.scheduler.random.chance(0.3);
   }
 
   /** The client connects to a node. Returns the cursors to resume after; undefined if it begins with the next event. */
@@ -67,7 +74,7 @@ export class StreamCheck {
     this.present = undefined;
     if (!this.positions || this.#follows.kind === 'presence') return undefined;
     if (this.#foreign) return [encodeCursor(this.#foreign)];
-    return Array.from(this.positions.values(), encodeCursor);
+    return Array.from([...this.positions.values(), ...(this.#userPosition ? [this.#userPosition] : [])], encodeCursor);
   }
 
   /** The node has accepted its credential. */
@@ -77,8 +84,13 @@ export class StreamCheck {
 
   /** Forgets the events since an earlier moment: it receives them again. */
   goBack(): void {
-    const current = { positions: this.positions && new Map(this.positions), ends: new Map(this.#ends) };
-    if (this.#earlier.positions) [this.positions, this.#ends] = [this.#earlier.positions, this.#earlier.ends];
+    const { positions } = this;
+    const current = { positions: positions && new Map(positions), ends: new Map(this.#ends), user: this.#userPosition };
+    if (this.#earlier.positions) {
+      this.positions = this.#earlier.positions;
+      this.#ends = this.#earlier.ends;
+      this.#userPosition = this.#earlier.user;
+    }
     this.#earlier = current;
   }
 
@@ -104,15 +116,25 @@ export class StreamCheck {
     else if (received.kind === 'error') this.#checkEnd(received.code, received.live);
     else if (received.kind === 'position') {
       this.#openedAt = this.#now;
-      if (received.cursor !== undefined) this.#checkStart(toPositions(received.cursor));
+      const [start] = Object.values(received.userCursor ?? {});
+      this.#userStart = start === undefined ? 0 : toPosition(start).seq;
+      if (received.cursor !== undefined) this.#checkStart(this.#toPositions(received.cursor), start);
+      if (this.#userPosition && start !== encodeCursor(this.#userPosition))
+        this.#fail(
+          `it asked to resume the log of its user after ${this.#userPosition.seq}, and was announced ${start}`,
+        );
     }
   }
 
   receive(received: Received): void {
     if (received.kind === 'next') this.#receiveNext(received.message);
     else if (received.kind === 'error') this.#receiveEnd(received.code, received.live);
-    else if (received.kind === 'position' && received.cursor !== undefined)
-      this.positions = toPositions(received.cursor);
+    else if (received.kind === 'position' && received.cursor !== undefined) {
+      this.#run.note(`${this.#name} is announced ${JSON.stringify([received.cursor, received.userCursor])}`);
+      this.positions = this.#toPositions(received.cursor);
+      const [start] = Object.values(received.userCursor ?? {});
+      if (start !== undefined && !this.#isEarlier) this.#userPosition = toPosition(start);
+    }
   }
 
   /** What was committed some seconds ago has arrived. Call it while the client has been connected and has read for that time. */
@@ -146,6 +168,22 @@ export class StreamCheck {
     for (const roomId of this.positions?.keys() ?? [])
       if (!model.isMember(this.#userId, roomId) && model.sinceMoved(this.#userId, roomId) > departureMs)
         this.#fail(`it was not told that room ${roomId} is no longer one of its rooms`);
+    if (this.#userPosition) this.#checkReads(this.#userPosition.seq, Number.POSITIVE_INFINITY, arrivalMs);
+  }
+
+  /** Every RoomRead between two numbers that was committed some time ago has arrived. */
+  #checkReads(after: number, before: number, ageMs: number): void {
+    const { model } = this.#run;
+    const isMissed = (event: ReturnType<Model['userEventsAfter']>[number]) =>
+      event.type === 'RoomRead' &&
+      event.seq < before &&
+      this.#now - event.at > ageMs &&
+      this.positions?.has(event.roomId) &&
+      !model.isMovedSince(this.#userId, event) &&
+      // A client that has been away receives them after what happened before.
+      this.#sinceConnect > ageMs + departureMs;
+    const missed = model.userEventsAfter(this.#userId, after).find(isMissed);
+    if (missed) this.#fail(`it was not sent RoomRead ${missed.seq} of room ${missed.roomId}`);
   }
 
   get #now(): number {
@@ -209,34 +247,37 @@ export class StreamCheck {
     return type === 'MemberLeft' && subjectId === this.#userId;
   }
 
-  #checkStart(announced: ReadonlyMap<string, RoomPosition>): void {
+  #checkStart(announced: ReadonlyMap<string, RoomPosition>, userCursor: string | undefined): void {
     if (this.#foreign) return this.#fail(`it asked with a cursor of room ${this.#foreign.roomId}, and was not refused`);
     for (const [roomId, before] of this.positions ?? []) this.#checkResumed(before, announced.get(roomId));
     for (const [roomId, start] of announced)
       if (this.positions && !this.positions.has(roomId)) this.#checkEntering(start, this.#run.model.next(start));
-    this.#checkComplete(announced, 'it was announced the positions of its rooms');
+    this.#checkComplete(announced, userCursor, 'it was announced the positions of its rooms');
   }
 
   #checkResumed(before: RoomPosition, now: RoomPosition | undefined): void {
     const { model } = this.#run;
     const { roomId } = before;
     if (!now) {
-      // What docs/resume.md excepts: the room ended for this user while the client was away.
+      const user = this.#userPosition;
+      const isEnd = ({ roomId: of, type, roomSeq }: { roomId: string; type: string; roomSeq: number }) =>
+        of === roomId && type !== 'RoomRead' && type !== 'MemberJoined' && roomSeq >= before.seq;
+      if (user && !this.#isRewoundSince && model.userEventsAfter(this.#userId, user.seq).some(isEnd))
+        this.#fail(`its inbox no longer has room ${roomId}, of whose end it was not told`);
       const isMember = model.isMember(this.#userId, roomId);
       if (isMember && model.sinceMoved(this.#userId, roomId) > this.#sinceConnect + noticeMs && !this.#isRewoundSince)
         this.#fail(`its inbox no longer has room ${roomId}, of which the user is a member`);
       return;
     }
     if (now.seq === before.seq && now.mark === before.mark) return;
-    const next = model.next(now);
-    const isRejoin = now.seq > before.seq && next?.type === 'MemberJoined' && next.subjectId === this.#userId;
-    if (!(this.#follows.kind === 'inbox' && isRejoin))
-      this.#fail(`it asked to resume room ${roomId} after ${before.seq}, and the stream starts after ${now.seq}`);
+    this.#fail(`it asked to resume room ${roomId} after ${before.seq}, and the stream starts after ${now.seq}`);
   }
 
-  /** An inbox has all rooms of its user. */
-  #checkComplete(positions: ReadonlyMap<string, RoomPosition>, what: string): void {
+  /** An inbox has all rooms of its user, but for those that events after the position in the user's log begin. */
+  #checkComplete(positions: ReadonlyMap<string, RoomPosition>, userCursor: string | undefined, what: string): void {
     const { model } = this.#run;
+    const after = userCursor === undefined ? Number.POSITIVE_INFINITY : toPosition(userCursor).seq;
+    const begun = new Set(model.userEventsAfter(this.#userId, after).map(({ roomId }) => roomId));
     for (const { roomId, seq, mark } of positions.values())
       if (seq > 0 && !model.committed.has(`${roomId} ${seq} ${mark}`) && !model.ended.has(roomId))
         this.#fail(`${what}, and event ${seq} of room ${roomId} was never committed`);
@@ -246,6 +287,7 @@ export class StreamCheck {
       .find(
         (roomId) =>
           !positions.has(roomId) &&
+          !begun.has(roomId) &&
           !model.restored.has(roomId) &&
           model.sinceMoved(this.#userId, roomId) > this.#sinceConnect + noticeMs,
       );
@@ -266,9 +308,12 @@ export class StreamCheck {
     const positions = this.positions ?? new Map<string, RoomPosition>();
     this.positions = positions;
     this.#run.delivered += 1;
+    if (event.__typename === 'RoomDeleted' || event.__typename === 'RoomRead')
+      this.#run.note(`${this.#name} receives ${event.__typename} ${JSON.stringify(live)}`);
     if (event.cursor !== live.cursor) this.#fail(`it received an event with two cursors: ${JSON.stringify(event)}`);
     const { roomId } = position;
     const before = positions.get(roomId);
+    if (this.#follows.kind === 'inbox') this.#receiveCursors(event.__typename, roomId, live);
     // They have the position of the event before, and are not in the log.
     if (event.__typename === 'RoomDeleted') return this.#receiveDeletion(position, live);
     if (event.__typename === 'RoomRead') {
@@ -278,18 +323,58 @@ export class StreamCheck {
       positions.set(roomId, position);
       return;
     }
-    const committed = this.#checkNext(before, position, event.__typename);
+    const committed = this.#checkNext(before, position, event.__typename, live.gap === true);
     if (!committed) return;
     this.#receivedAt.set(roomId, this.#now);
     const subject = event.post ?? event.user;
     if (subject && subject.id !== committed.subjectId)
       this.#fail(`it received ${JSON.stringify(event)}, and the event is about ${committed.subjectId}`);
     const isEnd = this.#follows.kind === 'inbox' && this.#isOwnEnd(committed);
+    if (live.gap && !isEnd) this.#fail(`it received ${JSON.stringify(event)} with ${JSON.stringify(live)}`);
+    if (isEnd && live.cursors === undefined) this.#fail(`it received its MemberLeft without the cursor of its user`);
     if (isEnd !== (live.ended === true))
       this.#fail(`it received ${JSON.stringify(event)} with ${JSON.stringify(live)}`);
     if (!isEnd) return void positions.set(roomId, position);
     positions.delete(roomId);
     this.#ends.set(roomId, position);
+  }
+
+  /** The cursors that a message of an inbox has in addition. */
+  #receiveCursors(type: string, room: string, { cursors = {} }: LiveExtension): void {
+    const { model } = this.#run;
+    for (const [topic, cursor] of Object.entries(cursors)) {
+      const position = toPosition(cursor);
+      const known = this.positions?.get(topic);
+      if (topic === this.#userId) this.#receiveUserCursor(type, room, position);
+      else if (!known) {
+        this.#checkEntering(position, model.next(position));
+        this.positions?.set(topic, position);
+      } else if (known.seq !== position.seq || known.mark !== position.mark)
+        this.#fail(`it is at ${known.seq} of room ${topic}, and received the cursor of ${position.seq}`);
+    }
+    if (type === 'RoomRead' && cursors[this.#userId] === undefined)
+      this.#fail('it received RoomRead without the cursor of its user');
+  }
+
+  #receiveUserCursor(type: string, room: string, position: RoomPosition): void {
+    const { model } = this.#run;
+    const before = this.#userPosition;
+    if (this.#isEarlier) return;
+    this.#userPosition = position;
+    if (!before || this.#isRewoundSince) return;
+    const passed = model.userEventsAfter(this.#userId, before.seq).filter(({ seq }) => seq <= position.seq);
+    const event = passed.pop();
+    const isOfEvent = event?.seq === position.seq && event.mark === position.mark && event.roomId === room;
+    if (!isOfEvent || (event.type !== type && type !== 'RoomDeleted'))
+      this.#fail(`it received ${type} of ${room} with the cursor ${position.seq} of its user, which is ${event?.type}`);
+    this.#checkReads(before.seq, position.seq, 0);
+    const end = passed.find(
+      (each) =>
+        each.roomId !== room &&
+        (each.type === 'MemberLeft' || each.type === 'RoomDeleted') &&
+        (this.positions?.get(each.roomId)?.seq ?? Number.POSITIVE_INFINITY) <= each.roomSeq,
+    );
+    if (end) this.#fail(`it received event ${position.seq} of its user, and not the end of ${end.roomId} before`);
   }
 
   #receiveDeletion({ roomId }: RoomPosition, { ended }: LiveExtension): void {
@@ -304,7 +389,12 @@ export class StreamCheck {
     this.#ends.set(roomId, { roomId, seq: Number.POSITIVE_INFINITY, mark: 0 });
   }
 
-  #checkNext(before: RoomPosition | undefined, position: RoomPosition, type: string): Committed | undefined {
+  #checkNext(
+    before: RoomPosition | undefined,
+    position: RoomPosition,
+    type: string,
+    hasGap: boolean,
+  ): Committed | undefined {
     const { model } = this.#run;
     const { roomId, seq, mark } = position;
     const event = model.committed.get(`${roomId} ${seq} ${mark}`);
@@ -320,12 +410,12 @@ export class StreamCheck {
     if (before) {
       // docs/resume.md: of a room that the user has lost and that is private, events may be left out before the MemberLeft.
       const isPrivate = event.audience !== undefined || model.rooms.get(roomId)?.isPrivate;
-      const mayLeaveOut = this.#follows.kind === 'inbox' && this.#isOwnEnd(event) && isPrivate && seq > before.seq;
-      const isNext = seq === before.seq + 1 && event.previousMark === before.mark;
+      const mayLeaveOut = hasGap && this.#isOwnEnd(event) && isPrivate && seq > before.seq;
+      const isNext = !hasGap && seq === before.seq + 1 && event.previousMark === before.mark;
       const history = seq === before.seq + 1 ? ' of another history' : '';
       if (!isNext && !mayLeaveOut)
         this.#fail(`after event ${before.seq} of room ${roomId} it received ${seq}${history}`);
-    } else if (this.#follows.kind === 'inbox' && !model.isGone(position)) {
+    } else if (this.#follows.kind === 'inbox' && !model.isGone(position) && !hasGap) {
       // An event of a lost history is followed by CURSOR_EXPIRED.
       this.#checkEntering({ roomId, seq: seq - 1, mark: event.previousMark }, event);
     }
@@ -340,6 +430,13 @@ export class StreamCheck {
     if (!isJoin && !(isOldest && model.isJoinTrimmed(this.#userId, roomId)) && !this.#isRewoundSince)
       this.#fail(`room ${roomId} enters its inbox with ${next?.type} ${seq + 1}, not with the user's MemberJoined`);
     const end = this.#ends.get(roomId);
+    const isSkipped = (event: { type: string; roomId: string; roomSeq: number }) =>
+      event.type === 'MemberJoined' &&
+      event.roomId === roomId &&
+      event.roomSeq < seq &&
+      event.roomSeq >= (end?.seq ?? seq);
+    if (isJoin && this.#userPosition && !this.#isRewoundSince && model.userEventsAfter(this.#userId, 0).some(isSkipped))
+      this.#fail(`room ${roomId} enters its inbox after ${seq}, and an earlier membership was left out`);
     if (end && seq < end.seq && !model.isGone(end) && !model.restored.has(roomId))
       this.#fail(`room ${roomId} ended in its inbox with event ${end.seq}, and enters it with ${seq + 1}`);
   }
@@ -351,7 +448,8 @@ export class StreamCheck {
     if (code !== 'CURSOR_EXPIRED' && code !== 'SLOW_CONSUMER') return;
     const cursors = live?.cursors ?? live?.cursor;
     if (cursors === undefined) return this.#fail(`${code} has no cursor`);
-    this.#checkComplete(toPositions(cursors), `it was ended with ${code}`);
+    const own = typeof cursors === 'object' ? cursors[this.#userId] : undefined;
+    this.#checkComplete(this.#toPositions(cursors), own, `it was ended with ${code}`);
   }
 
   /** Why a stream may not be ended with a code; undefined if it may. */
@@ -368,7 +466,12 @@ export class StreamCheck {
         const isExpired = isGone || positions.some(({ roomId, seq }) => model.isTrimmed(roomId, seq));
         // A node that had no client in the room may notice a rewind when it has one.
         const mayNotice = model.rewinds > 0 && this.#now - (this.#openedAt ?? 0) < noticeMs;
-        return (isOpen ? isGone || mayNotice : isExpired) || this.#isRewoundSince
+        // The log of a deleted user is gone.
+        const isDeleted = follows.kind === 'inbox' && model.deleted.has(this.#userId);
+        // A room that has begun or ended since is opened later.
+        const changed = model.userEventsAfter(this.#userId, this.#userStart);
+        const isLate = isExpired && changed.some(({ roomId }) => roomId === room);
+        return (isOpen ? isGone || mayNotice || isLate : isExpired) || this.#isRewoundSince || isDeleted
           ? undefined
           : 'the log has its position';
       }
@@ -417,17 +520,21 @@ export class StreamCheck {
     const cursors = live?.cursors ?? live?.cursor;
     if (code === 'UNAUTHENTICATED') return;
     if (code === 'CURSOR_EXPIRED' || code === 'SLOW_CONSUMER' || code === 'CURSOR_INVALID') this.notices += 1;
-    this.positions = cursors === undefined ? undefined : toPositions(cursors);
+    this.positions = cursors === undefined ? undefined : this.#toPositions(cursors);
+    const own = typeof cursors === 'object' ? cursors[this.#userId] : undefined;
+    this.#userPosition = own === undefined || this.#isEarlier ? undefined : toPosition(own);
+  }
+
+  /** The positions in rooms. */
+  #toPositions(cursors: NonNullable<Stream['cursor']>): Map<string, RoomPosition> {
+    const texts = typeof cursors === 'string' ? [cursors] : Object.values(cursors);
+    const positions = texts.map(toPosition).map((position) => [position.roomId, position] as const);
+    return new Map(positions.filter(([topic]) => topic !== this.#userId));
   }
 
   #fail(message: string): void {
     this.#run.fail(`${this.#name} of ${this.#userId} (${this.#follows.kind}): ${message}`);
   }
-}
-
-function toPositions(cursors: NonNullable<Stream['cursor']>): Map<string, RoomPosition> {
-  const texts = typeof cursors === 'string' ? [cursors] : Object.values(cursors);
-  return new Map(texts.map(toPosition).map((position) => [position.roomId, position]));
 }
 
 /** @throws an Error for a text that is no cursor. */

@@ -109,7 +109,8 @@ export class Writer {
       case 'deleteUser':
         return model.deleted.has(userId);
       case 'deletePost':
-        return model.deletedPosts.has(String(id));
+        // Its room may have been deleted with the same commit.
+        return model.deletedPosts.has(String(id)) || !model.hasPost(String(id));
       case 'joinRoom':
       case 'addRoomMember':
         return model.isMember(userId, roomId) || hasMoved;

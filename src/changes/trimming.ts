@@ -32,7 +32,8 @@ export function createTrimming(
         return (await database.transaction(deleteSome(limit))) < limit;
       }, signal);
     const before = now - retention.hours * hourMs;
-    await repeat((limit) => (db) => trimByAge(db, before, limit));
+    await repeat((limit) => (db) => trimByAge(db, 'roomEvents', before, limit));
+    await repeat((limit) => (db) => trimByAge(db, 'userEvents', before, limit));
     for await (const surplus of findSurplus(database.checks, retention.count, signal)) {
       await repeat((limit) => (db) => trimRoom(db, surplus, limit));
     }

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import { inboxEventTypes, type RoomEventType, roomEventTypes } from './event-log/room-event-types.ts';
+import type { RoomEventType } from './event-log/room-event-types.ts';
 
 /*
  * Columns have the names of the schema's fields, so that scalar fields need no resolver.
@@ -18,7 +18,8 @@ export interface Tables {
   mutes: MuteTable;
   idempotencyKeys: IdempotencyKeyTable;
   formerMembers: FormerMemberTable;
-  membershipVersions: MembershipVersionTable;
+  userLogs: UserLogRow;
+  userEvents: UserEventRow;
   settings: SettingTable;
 }
 
@@ -109,10 +110,9 @@ interface FormerMemberTable {
   roomId: string;
 }
 
-/** The number of the user's memberships that have begun or ended; absent before the first. */
-interface MembershipVersionTable {
+/** The end of the log of a user; absent before the first event. It has the same columns as that of a room. */
+interface UserLogRow extends Pick<RoomRow, 'head' | 'headMark' | 'previousMark'> {
   userId: string;
-  version: number;
 }
 
 const post = {
@@ -145,6 +145,22 @@ const roomEvent = {
   at: column<number>(),
 };
 export type RoomEventRow = typeof roomEvent;
+
+/** What happens to a user is an event in the log of this user, numbered by its head. Triggers write the memberships. */
+const userEvent = {
+  userId: column<string>(),
+  seq: column<number>(),
+  mark: column<number>(),
+  previousMark: column<number>(),
+  /** A newer program may have written others. */
+  type: column<'MemberJoined' | 'MemberLeft' | 'RoomDeleted' | 'RoomRead'>(),
+  roomId: column<string>(),
+  /** The position in the log of the room: of a membership that before its event, of a deletion the last one, otherwise 0. */
+  roomSeq: column<number>(),
+  roomMark: column<number>(),
+  at: column<number>(),
+};
+export type UserEventRow = typeof userEvent;
 
 const apiKey = {
   id: column<string>(),
@@ -217,7 +233,7 @@ export type Erasure = 'ACCOUNT' | 'POSTS';
 /** A user without private columns. The absent columns are part of the type, so that it refuses a whole `UserRow`. */
 export type PublicUser = typeof publicUser & { [Column in keyof typeof privateUser]?: never };
 /** A post as its resolvers get it: the body is read only if the operation selects `Post.body`. */
-export type PostWithoutBody = Omit<PostRow, 'body'>;
+export type PostWithoutBody = Omit<PostRow, 'body'> & Partial<Pick<PostRow, 'body'>>;
 
 /**
  * Statements list their columns: a newer version of the program may add columns while this one runs, and PostgreSQL then
@@ -228,21 +244,10 @@ export const userColumns = namesOf(user);
 export const roomColumns = namesOf(room);
 export const postColumns = namesOf(post);
 export const roomEventColumns = namesOf(roomEvent);
+export const userEventColumns = namesOf(userEvent);
 export const apiKeyColumns = namesOf(apiKey);
 export const invitationColumns = namesOf(invitation);
 
 function namesOf<Row extends object>(row: Row): readonly (keyof Row & string)[] {
   return Object.keys(row) as (keyof Row & string)[];
 }
-
-const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
-
-/** The columns that are fields of the schema without a resolver. */
-export const columns = {
-  User: ['id', 'name', 'role', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PublicUser)[],
-  Room: ['id', 'name', 'visibility', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
-  Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PostRow)[],
-  ApiKey: ['id', 'name', 'prefix', 'createdAt', 'expiresAt', 'lastUsedAt'] satisfies (keyof ApiKeyRow)[],
-  Invitation: ['id', 'uses', 'used', 'createdAt', 'expiresAt'] satisfies (keyof InvitationRow)[],
-  ...Object.fromEntries([...Object.keys(roomEventTypes), ...inboxEventTypes].map((type) => [type, eventColumns])),
-};

@@ -206,7 +206,7 @@ export class Operation implements PreparedOperation {
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
     const { database } = this.#parts.services;
-    if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run();
+    if (!this.#bound.compiled.fields.hasCursor) return this.#run();
     const context = toReadContext(this.#call, this.#call.cancellation);
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db), context);
     return database.snapshotDuringWrites(async (db) => this.#run(db), context);

@@ -62,7 +62,7 @@ export function createSubscribeRequest(
 
 /** `account`: that of the client. `cancellation`: that of the call. */
 export function createInboxRequest(
-  { userId, rooms, readAt, after: ownAfter }: InboxSource,
+  { userId, rooms, after: ownAfter }: InboxSource,
   subscription: Subscription,
   given: { after: readonly string[] | undefined; account: InboxSelection['account']; cancellation: Cancellation },
 ): InboxRequest {
@@ -73,7 +73,6 @@ export function createInboxRequest(
   return {
     selection: { ...selection, userId, isResumed: after !== undefined, account },
     rooms,
-    readAt,
     after,
     throwIfCancelled: () => cancellation.throwIfCancelled(),
   };
@@ -112,12 +111,9 @@ function encodeRoomEvent(event: StreamEvent, body: Answer['body']): EncodedEvent
  * has `ended`, so that its client can forget the cursor of this room.
  */
 function encodeInboxEvent(event: StreamEvent, body: Answer['body']): EncodedEvent {
-  const { roomId: room, type } = event;
-  const live = { room, cursor: encodeCursor(event) };
-  const toJson = (extension: object) => JSON.stringify({ ...body, extensions: { live: extension } });
-  const last = () => new EncodedEvent(event, undefined, toJson({ ...live, ended: true }));
-  if (type === 'RoomDeleted') return last();
-  return new EncodedEvent(event, undefined, toJson(live), type === 'MemberLeft' ? last() : undefined);
+  const ended = event.type === 'RoomDeleted' ? { ended: true } : {};
+  const live = { room: event.roomId, cursor: encodeCursor(event), ...ended, ...event.live };
+  return new EncodedEvent(event, undefined, JSON.stringify({ ...body, extensions: { live } }));
 }
 
 /** The selection is executed once for all who select the same. */
@@ -167,9 +163,7 @@ function read<T>(
   span: Span | undefined,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  return compiled.fields.hasRoomCursor
-    ? database.snapshot(work, { caller: '', span })
-    : work(readsWithin(database, span));
+  return compiled.fields.hasCursor ? database.snapshot(work, { caller: '', span }) : work(readsWithin(database, span));
 }
 
 /**

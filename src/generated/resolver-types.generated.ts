@@ -21,6 +21,7 @@ import type {
 } from '../live/inventory/clients.ts';
 import type {
   ServerStatus as ServerStatusModel,
+  ErrorCount as ErrorCountModel,
   RoomFollowers as RoomFollowersModel,
 } from '../live/inventory/server-status.ts';
 import type { PresenceState as PresenceModel } from '../live/presence/presence-state.ts';
@@ -116,6 +117,11 @@ export type User = Node & {
   posts: Array<Post>;
   /** The user's unpublished posts, oldest first. The list is empty unless the user is the viewer. */
   drafts: PostPage;
+  /**
+   * The current position in what happens to the user: pass it to `Subscription.inbox` as one more of the cursors in `after`,
+   * beside those of `rooms`. It is null unless the user is the viewer.
+   */
+  cursor?: Maybe<Scalars['String']['output']>;
   /**
    * The rooms of which the user is a member, that with the latest event first. Returns the first 20 if neither `first` nor
    * `last` is given. A room with a new event moves to the start. The list is empty unless the user is the viewer.
@@ -1695,10 +1701,7 @@ export type OtherEvent = RoomEvent & {
   actor?: Maybe<User>;
 };
 
-/**
- * The viewer has read a room, perhaps on another device. It is sent in the inbox only, and is not repeated: a client that
- * reconnects queries `Room.unread`.
- */
+/** The viewer has read a room, perhaps on another device. It is sent in the inbox only. */
 export type RoomRead = RoomEvent & {
   /** The position of the latest event of the room that was sent before. */
   cursor: Scalars['String']['output'];
@@ -1865,7 +1868,7 @@ export type ResolversTypes = {
   DatabaseStatus: ResolverTypeWrapper<DatabaseStatus>;
   BusStatus: ResolverTypeWrapper<BusStatus>;
   RoomFollowers: ResolverTypeWrapper<RoomFollowersModel>;
-  ErrorCount: ResolverTypeWrapper<ErrorCount>;
+  ErrorCount: ResolverTypeWrapper<ErrorCountModel>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
@@ -1985,7 +1988,7 @@ export type ResolversParentTypes = {
   DatabaseStatus: DatabaseStatus;
   BusStatus: BusStatus;
   RoomFollowers: RoomFollowersModel;
-  ErrorCount: ErrorCount;
+  ErrorCount: ErrorCountModel;
   Mutation: Record<PropertyKey, never>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
@@ -2168,6 +2171,7 @@ export type UserResolvers<
     ContextType,
     RequireFields<UserDraftsArgs, 'page' | 'limit'>
   >;
+  cursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   rooms?: Resolver<ResolversTypes['RoomConnection'], ParentType, ContextType, Partial<UserRoomsArgs>>;
   apiKeys?: Resolver<Array<ResolversTypes['ApiKey']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;

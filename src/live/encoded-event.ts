@@ -13,10 +13,7 @@ export class EncodedEvent extends StreamMessage {
   /** The time of the event, in milliseconds since 1970. */
   readonly at: number;
 
-  /** Of an event by which a user leaves a room: the form of it for this user. */
-  readonly #last: EncodedEvent | undefined;
-
-  constructor(event: StreamEvent, cursor: string | undefined, json: string, last?: EncodedEvent) {
+  constructor(event: StreamEvent, cursor: string | undefined, json: string) {
     const { seq, mark, previousMark, at } = event;
     super(cursor, json);
     this.roomId = event.roomId;
@@ -24,11 +21,5 @@ export class EncodedEvent extends StreamMessage {
     this.leftBy = event.type === 'MemberLeft' ? event.subjectId : undefined;
     this.position = { seq, mark };
     this.previous = { seq: seq - 1, mark: previousMark };
-    this.#last = last;
-  }
-
-  /** The event as it is sent to a viewer: to the user who leaves the room with it, as the last event of the room. */
-  forViewer(userId: string | null): EncodedEvent {
-    return this.#last && this.leftBy === userId ? this.#last : this;
   }
 }

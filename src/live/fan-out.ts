@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { FixedWindow } from '../common/fixed-window.ts';
 import type { Config } from '../config/config.ts';
-import type { LogPosition } from '../data/event-log/events.ts';
+import { isReadFailure, type LogPosition } from '../data/event-log/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
 import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
-import { isReadFailure } from './feed/room-log.ts';
 import { GroupCosts } from './groups/group-costs.ts';
 import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
@@ -48,7 +47,7 @@ export class FanOut {
     this.costs = new GroupCosts(parts.config);
     const { costs, counts } = this;
     this.#groups = new Groups({ counts, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds({ ...parts, counts, onRewound: (roomId) => this.#inboxes.checkMembers(roomId) });
+    this.#feeds = new Feeds({ ...parts, counts, onRewound: (roomId) => this.#inboxes.checkHistory(roomId) });
     this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, costs, counts });
   }
 

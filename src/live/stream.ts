@@ -48,6 +48,8 @@ export interface Sink extends Failing {
 export interface Stream {
   /** The position from which the client can resume, or those of many rooms by id; undefined if it cannot. */
   readonly cursor: string | Readonly<Record<string, string>> | undefined;
+  /** Of a stream of many rooms: the cursor of the log of its user, by the user's id. */
+  readonly userCursor?: Readonly<Record<string, string>>;
   /** Sends the messages after the position to the sink, until either side ends the stream. */
   start(sink: Sink): void;
   /**

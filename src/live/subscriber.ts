@@ -1,7 +1,6 @@
-import type { LogPosition } from '../data/event-log/events.ts';
+import type { LogPosition, ReadFailure } from '../data/event-log/events.ts';
 import { ClientError } from '../errors.ts';
 import type { Feed } from './feed/feed.ts';
-import type { ReadFailure } from './feed/room-log.ts';
 import { Follower, type Following } from './groups/follower.ts';
 import type { Groups } from './groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from './live-stream.ts';

@@ -8,12 +8,12 @@ import { InputCheck } from './rules/input-check.ts';
 import { loadReferenced } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 
-export const ApiKey: ApiKeyResolvers = {
+export const ApiKey = {
   scopes: (key) => [...scopesOf(key)],
   user: ({ userId }, _, { loaders }) => loadReferenced(loaders.user, userId),
-};
+} satisfies ApiKeyResolvers;
 
-export const apiKeyMutations: MutationResolvers = {
+export const apiKeyMutations = {
   createApiKey: (_, { input }, context) =>
     changeAccount(context, async (db, { afterCommit }, viewer) => {
       assertApiKeyInput(input);
@@ -36,7 +36,7 @@ export const apiKeyMutations: MutationResolvers = {
     });
     return { apiKey };
   },
-};
+} satisfies MutationResolvers;
 
 function assertApiKeyInput({ name, scopes, expiresAt }: CreateApiKeyInput): void {
   const check = new InputCheck();

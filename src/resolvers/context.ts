@@ -173,6 +173,12 @@ export class Context {
     return encodeCursor({ roomId: room.id, seq, mark });
   }
 
+  /** The position in the log of a user, before this operation. */
+  async cursorOfUser(userId: string): Promise<string> {
+    const head = await (this.#loadersBefore ?? this.loaders).userHead.load(userId);
+    return encodeCursor({ roomId: userId, ...head });
+  }
+
   /**
    * The end of the log before this operation, advanced past the events that the operation itself wrote directly after
    * it.

@@ -15,5 +15,5 @@ export const inbox: Subscribe<SubscriptionInboxArgs> = async (_, { after }, { vi
     throw new ClientError('VALIDATION_ERROR', message, { details: [{ field: 'after', issue: 'too_long' }] });
   }
   const rooms = await findInboxRooms(db, user.id, maxInboxRooms);
-  return { type: 'inbox', userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };
+  return { type: 'inbox', userId: user.id, rooms, after: after ?? undefined };
 };

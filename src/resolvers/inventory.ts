@@ -17,7 +17,7 @@ import type { Subscribe } from './subscription-source.ts';
 
 const transports: Record<StreamTransport, Transport> = { sse: 'SSE', multipart: 'MULTIPART', websocket: 'WEBSOCKET' };
 
-export const inventoryResolvers: Pick<Resolvers, 'Client' | 'RoomFollowers'> = {
+export const inventoryResolvers = {
   Client: {
     viewer: ({ viewerId }, _, { loaders }) => (viewerId === null ? null : findLivingUser(loaders, viewerId)),
     transport: ({ transport }) => transports[transport],
@@ -25,14 +25,14 @@ export const inventoryResolvers: Pick<Resolvers, 'Client' | 'RoomFollowers'> = {
   RoomFollowers: {
     room: async ({ roomId }, _, { loaders }) => (await loaders.room.load(roomId)) ?? null,
   },
-};
+} satisfies Pick<Resolvers, 'Client' | 'RoomFollowers'>;
 
 export const serverStatusChanged: Subscribe<object> = async (_, __, { viewer }) => {
   assertAdmin(viewer);
   return { type: 'serverStatus' };
 };
 
-export const inventoryQueries: QueryResolvers = {
+export const inventoryQueries = {
   serverStatus(_, __, { viewer, services }) {
     assertAdmin(viewer);
     return services.inventory.readStatus();
@@ -41,9 +41,9 @@ export const inventoryQueries: QueryResolvers = {
     assertAdmin(viewer);
     return findClientPage(services.inventory, toClientFilter(filter ?? {}), page);
   },
-};
+} satisfies QueryResolvers;
 
-export const inventoryMutations: MutationResolvers = {
+export const inventoryMutations = {
   async endConnection(_, { input: { id } }, context) {
     const viewer = assertAdmin(context.viewer);
     const { role } = await findOwnAccountOrThrow(context.db, viewer);
@@ -54,7 +54,7 @@ export const inventoryMutations: MutationResolvers = {
     context.services.audit({ event: 'connectionEnded', connectionId: id, userId, address, byUserId: viewer.user.id });
     return { id };
   },
-};
+} satisfies MutationResolvers;
 
 /** @throws ClientError VALIDATION_ERROR. */
 function toClientFilter({ viewer, transport, address }: ConnectionFilter): ClientFilter {

@@ -29,12 +29,12 @@ const maxMs = 90 * dayMs;
 /** As many random bits as a UUID has. */
 const codeBytes = 16;
 
-export const Invitation: InvitationResolvers = {
+export const Invitation = {
   room: ({ roomId }, _, { loaders }) => loadRoom(loaders, roomId),
   createdBy: ({ creatorId }, _, { loaders }) => findLivingUser(loaders, creatorId),
-};
+} satisfies InvitationResolvers;
 
-export const invitationMutations: MutationResolvers = {
+export const invitationMutations = {
   // Exclusive: the number of invitations must not change meanwhile.
   createInvitation: (_, { input }, context) =>
     changeInRoom(context, { id: input.room, lock: 'exclusive' }, async (db, { afterCommit }, viewer, { room }) => {
@@ -69,7 +69,7 @@ export const invitationMutations: MutationResolvers = {
       );
       return { invitation };
     }),
-};
+} satisfies MutationResolvers;
 
 /** Finds the open invitation of a code. @throws ClientError FORBIDDEN. */
 export async function findInvitationOrThrow({ db }: Context, code: string | null | undefined): Promise<InvitationRow> {

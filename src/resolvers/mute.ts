@@ -5,7 +5,7 @@ import { assertAdmin, assertUser } from '../identity/access.ts';
 import { changeInRoom } from './rules/changes.ts';
 import { InputCheck } from './rules/input-check.ts';
 
-export const muteMutations: MutationResolvers = {
+export const muteMutations = {
   async muteUser(_, { input }, context) {
     assertAdmin(context.viewer);
     const { until = null } = input;
@@ -26,4 +26,4 @@ export const muteMutations: MutationResolvers = {
       return { user, room, until };
     });
   },
-};
+} satisfies MutationResolvers;

@@ -2,15 +2,15 @@ import { findNodeType } from '../common/ids.ts';
 import type { NodeResolvers, QueryResolvers } from '../generated/resolver-types.generated.ts';
 import { findVisiblePost, findVisibleRoom } from './rules/visible-rows.ts';
 
-export const Node: NodeResolvers = {
+export const Node = {
   __resolveType({ id }) {
     const type = findNodeType(id);
     if (!type || type === 'ApiKey' || type === 'Invitation') throw new Error(`The id ${id} names no type.`);
     return type;
   },
-};
+} satisfies NodeResolvers;
 
-export const nodeQueries: QueryResolvers = {
+export const nodeQueries = {
   node(_, { id }, context) {
     switch (findNodeType(id)) {
       case 'User':
@@ -23,4 +23,4 @@ export const nodeQueries: QueryResolvers = {
         return null;
     }
   },
-};
+} satisfies QueryResolvers;

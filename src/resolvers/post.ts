@@ -27,17 +27,17 @@ import { loadReferenced, loadRoom } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 import { findVisiblePost } from './rules/visible-rows.ts';
 
-export const Post: PostResolvers = {
+export const Post = {
   author: (post, _, { loaders }) => loadReferenced(loaders.user, post.authorId),
   room: (post, _, { loaders }) => loadRoom(loaders, post.roomId),
-};
+} satisfies PostResolvers;
 
-export const postQueries: QueryResolvers = {
+export const postQueries = {
   post: (_, { id }, context) => findVisiblePost(id, context),
   posts: (_, { filter, ...page }, context) => findPostPage(context.db, context, filter ?? {}, page),
-};
+} satisfies QueryResolvers;
 
-export const postMutations: MutationResolvers = {
+export const postMutations = {
   createPost: (_, { input }, context) =>
     changeInRoom(
       context,
@@ -83,7 +83,7 @@ export const postMutations: MutationResolvers = {
       else append({ ...eventOf(post), type: 'PostDeleted', actorId: viewer.user.id, store });
       return { post };
     }),
-};
+} satisfies MutationResolvers;
 
 function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow | Promise<PostRow> }> {
   return changePostAsViewer(context, input.id, async (db, { append, write }, viewer, { post, access }) => {

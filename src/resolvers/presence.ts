@@ -14,11 +14,11 @@ import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow, mutedUsersOf } from './rules/visible-rows.ts';
 import type { Subscribe } from './subscription-source.ts';
 
-export const RoomPresence: RoomPresenceResolvers = {
+export const RoomPresence = {
   room: ({ roomId }, _, { loaders }) => loadRoom(loaders, roomId),
   users: ({ users }, _, context) => findFirst(users, maxUsers, context),
   typing: ({ typing }, _, context) => findFirst(typing, maxTyping, context),
-};
+} satisfies RoomPresenceResolvers;
 
 export const roomPresence: Subscribe<SubscriptionRoomPresenceArgs> = async (_, { room: id, visible }, context) => {
   const { id: roomId } = await findVisibleRoomOrThrow(id, context);
@@ -28,7 +28,7 @@ export const roomPresence: Subscribe<SubscriptionRoomPresenceArgs> = async (_, {
   return { type: 'presence', roomId, presentViewer: (visible ?? true) ? presentViewer : null };
 };
 
-export const presenceMutations: MutationResolvers = {
+export const presenceMutations = {
   async setTyping(_, { input }, context) {
     const viewer = assertSignedIn(context.viewer);
     const { user } = viewer;
@@ -42,7 +42,7 @@ export const presenceMutations: MutationResolvers = {
     } else presence.stopTyping(room.id, user.id);
     return { room };
   },
-};
+} satisfies MutationResolvers;
 
 /** The names are read again, because users may have changed them since they entered. */
 async function findFirst(ids: readonly string[], limit: number, { loaders }: Context): Promise<PublicUser[]> {

@@ -1,4 +1,4 @@
-import type { Resolvers, SubscriptionResolvers } from '../generated/resolver-types.generated.ts';
+import type { Resolvers, ResolversParentTypes, SubscriptionResolvers } from '../generated/resolver-types.generated.ts';
 import { ApiKey, apiKeyMutations } from './api-key.ts';
 import { inbox } from './inbox.ts';
 import { inventoryMutations, inventoryQueries, inventoryResolvers, serverStatusChanged } from './inventory.ts';
@@ -22,8 +22,20 @@ const subscriptions = { roomEvents, postAdded, inbox, roomPresence, serverStatus
 /** An event or a state is executed with the value of the field as its root value. */
 const resolve = (value: unknown) => value;
 
+/** The fields of a type that its objects do not have as properties. */
+type Unresolved<Type extends keyof Resolvers & keyof ResolversParentTypes> = Exclude<
+  keyof NonNullable<Resolvers[Type]>,
+  keyof ResolversParentTypes[Type] | '__isTypeOf'
+>;
+type AllResolvers = Omit<Resolvers, 'Subscription'> & { Subscription: object } & {
+  [Type in keyof Resolvers & keyof ResolversParentTypes as [Unresolved<Type>] extends [never] ? never : Type]: Record<
+    Unresolved<Type>,
+    unknown
+  >;
+};
+
 /** All resolvers. Fields that are properties of a row need none. */
-export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: object } = {
+export const resolvers = {
   DateTime: dateTime,
   Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries, ...inventoryQueries },
   Mutation: withIdempotency({
@@ -50,4 +62,4 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: object
   RoomPresence,
   ...inventoryResolvers,
   ...roomEventResolvers,
-};
+} satisfies AllResolvers;

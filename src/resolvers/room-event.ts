@@ -16,26 +16,26 @@ import { findVisibleRoomOrThrow } from './rules/visible-rows.ts';
 import type { RoomEventSource, Subscribe } from './subscription-source.ts';
 
 /** The fields that all events have. */
-const eventFields: RoomUpdatedResolvers = {
+const eventFields = {
   cursor: (event) => encodeCursor(event),
   room: (event, _, { loaders }) => loadRoom(loaders, event.roomId, event.room),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(context.loaders, event.actorId)),
-};
+} satisfies RoomUpdatedResolvers;
 
-const PostCreated: PostCreatedResolvers = {
+const PostCreated = {
   ...eventFields,
   post: (event, _, context) => findEventPost(event, context),
-};
+} satisfies PostCreatedResolvers;
 
-const PostDeleted: PostDeletedResolvers = {
+const PostDeleted = {
   ...eventFields,
   postId: ({ subjectId }) => subjectId,
-};
+} satisfies PostDeletedResolvers;
 
-const MemberJoined: MemberJoinedResolvers = {
+const MemberJoined = {
   ...eventFields,
   user: (event, _, context) => findLivingUser(context.loaders, event.subjectId),
-};
+} satisfies MemberJoinedResolvers;
 
 /** The resolvers of the interface, and of each type of event. */
 export const roomEventResolvers = {

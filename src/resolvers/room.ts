@@ -6,6 +6,7 @@ import { findMembers, hasMemberships, isMemberOf, membershipEvent } from '../dat
 import { advanceReadPosition, findLatestTime, findPostTime } from '../data/domain/read-positions.ts';
 import { createRoomRow, insertRoom, updateRoom } from '../data/domain/rooms.ts';
 import { findUser } from '../data/domain/users.ts';
+import { appendRoomRead } from '../data/event-log/user-events.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
 import { findRoomByName, findRoomPage } from '../data/lists/room-lists.ts';
 import type { RoomRow } from '../data/tables.ts';
@@ -45,7 +46,7 @@ const maxRoomsByOthers = maxInboxRooms - 100;
 
 const nameTaken = 'A room of this name exists.';
 
-export const Room: RoomResolvers = {
+export const Room = {
   owner: (room, _, { loaders }) => (room.ownerId === null ? null : findLivingUser(loaders, room.ownerId)),
   async viewerRole(room, _, { viewer, loaders }) {
     if (!viewer) return null;
@@ -61,15 +62,15 @@ export const Room: RoomResolvers = {
   presence: ({ id }, _, { services }) => services.presence.read(id),
   members: (room, args, { db }) => findMembers(db, { roomId: room.id }, args),
   posts: (room, args, { db, readsBodies }) => findRoomPosts(db, { readsBodies, roomId: room.id }, args),
-};
+} satisfies RoomResolvers;
 
-export const roomQueries: QueryResolvers = {
+export const roomQueries = {
   room: (_, { id }, context) => findVisibleRoom(id, context),
   roomByName: (_, { name }, { db, viewerScope }) => findRoomByName(db, viewerScope, toComposed(name)),
   rooms: (_, { filter, ...page }, { db, viewerScope }) => findRoomPage(db, viewerScope, filter ?? {}, page),
-};
+} satisfies QueryResolvers;
 
-export const roomMutations: MutationResolvers = {
+export const roomMutations = {
   createRoom: (_, { input }, context) =>
     refuseDuplicate(nameTaken, () =>
       changeAsViewer(context, async (db, { write, append }, viewer) => {
@@ -86,14 +87,21 @@ export const roomMutations: MutationResolvers = {
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
   markRead: (_, { input: { room: id, post } }, context) =>
     // It does not change the room's row, so it need not wait for those who do.
-    changeInRoom(context, { id, sharesCommit: false }, async (db, { announce }, { user }, { room, isMember }) => {
-      assertMember(isMember);
-      const readUpTo = await (post == null ? findLatestTime(db, room.id) : findPostTime(db, room.id, post));
-      if (readUpTo === undefined) throw invalidInput([{ field: 'post', issue: 'invalid' }]);
-      const position = { roomId: room.id, userId: user.id, readUpTo };
-      if (await advanceReadPosition(db, position)) announce({ type: 'roomRead', ...position });
-      return { room };
-    }),
+    changeInRoom(
+      context,
+      { id, sharesCommit: false },
+      async (db, { announce, write }, { user }, { room, isMember }) => {
+        assertMember(isMember);
+        const readUpTo = await (post == null ? findLatestTime(db, room.id) : findPostTime(db, room.id, post));
+        if (readUpTo === undefined) throw invalidInput([{ field: 'post', issue: 'invalid' }]);
+        const position = { roomId: room.id, userId: user.id, readUpTo };
+        if (await advanceReadPosition(db, position)) {
+          write(appendRoomRead(db, user.id, room.id));
+          announce({ type: 'roomRead', ...position });
+        }
+        return { room };
+      },
+    ),
   deleteRoom: (_, { input: { id, expectedVersion } }, context) =>
     changeInRoom(context, { id, lock: 'exclusive' }, async (db, { announce, afterCommit }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
@@ -150,7 +158,7 @@ export const roomMutations: MutationResolvers = {
       afterCommit(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
       return { room };
     }),
-};
+} satisfies MutationResolvers;
 
 function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow | Promise<RoomRow> }> {
   return refuseDuplicate(nameTaken, () =>

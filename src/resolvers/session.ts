@@ -19,7 +19,7 @@ interface SessionPayload {
   user: PublicUser;
 }
 
-export const sessionMutations: MutationResolvers = {
+export const sessionMutations = {
   async signUp(_, { input }, context) {
     const { signUp, signInLimit, passwords, audit } = context.services;
     // First, so that a refusal costs nothing and is the same for every input.
@@ -98,7 +98,7 @@ export const sessionMutations: MutationResolvers = {
     context.services.audit({ event: 'passwordChanged', userId: id });
     return startSession(context, account);
   },
-};
+} satisfies MutationResolvers;
 
 /** Refunds the attempt that was charged to the account, unless the password is wrong: also if it could not be verified. */
 async function verifyPassword(

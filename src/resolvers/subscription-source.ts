@@ -20,7 +20,7 @@ export interface RoomEventSource extends Pick<SubscribeRequest, 'roomId' | 'head
 }
 
 /** The events of all rooms of a user. */
-export interface InboxSource extends Pick<InboxRequest, 'rooms' | 'readAt' | 'after'> {
+export interface InboxSource extends Pick<InboxRequest, 'rooms' | 'after'> {
   type: 'inbox';
   userId: string;
 }

@@ -33,7 +33,7 @@ const defaultLast = 10;
 /** The maximum number of rows of an account that are deleted with it. Further rows are deleted in the background. */
 const maxRowsAtOnce = 50;
 
-export const User: UserResolvers = {
+export const User = {
   email: (user, _, context) =>
     maySeeEmail(context.viewerFor(user), user) ? context.loaders.email.load(user.id) : null,
   posts(user, { last }, { loaders }) {
@@ -43,21 +43,22 @@ export const User: UserResolvers = {
   },
   drafts: (user, page, context) =>
     maySeeOwn(context.viewerFor(user), user) ? findDrafts(context.db, context, user.id, page) : createEmptyPage(page),
+  cursor: (user, _, context) => (maySeeOwn(context.viewerFor(user), user) ? context.cursorOfUser(user.id) : null),
   rooms: (user, args, context) =>
     maySeeOwn(context.viewerFor(user), user)
       ? findJoinedRooms(context.db, { userId: user.id }, args)
       : createConnection(async () => [], args),
   apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
-};
+} satisfies UserResolvers;
 
-export const userQueries: QueryResolvers = {
+export const userQueries = {
   // Read again, because on a socket the viewer was read when the socket was opened.
   viewer: (_, __, { viewer, loaders }) => viewer && loaders.user.load(viewer.user.id),
   user: (_, { id }, { loaders }) => loaders.user.load(id),
   users: (_, { filter, ...page }, { db }) => findUserPage(db, filter ?? {}, page),
-};
+} satisfies QueryResolvers;
 
-export const userMutations: MutationResolvers = {
+export const userMutations = {
   updateUser: (_, { input }, context) => changeUser(context, input),
   replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
   async deleteUser(_, { input: { id, deletePosts } }, context) {
@@ -76,7 +77,7 @@ export const userMutations: MutationResolvers = {
     await context.services.database.purge();
     return { user: toUser(user, context) };
   },
-};
+} satisfies MutationResolvers;
 
 async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: PublicUser }> {
   await chargeNewEmail(context, input);

@@ -313,7 +313,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     expect(plans[0]).toMatch(/Index (Only )?Scan using "postsByAge"/);
     // The same steps at the same cost.
     expect(plans.map((plan) => plan.replaceAll(' Backward', ''))).toEqual([plans[0], plans[0]]);
-    expect(await database.transaction((db) => trimByAge(db, 0, 500))).toBe(0);
+    expect(await database.transaction((db) => trimByAge(db, 'roomEvents', 0, 500))).toBe(0);
     const surplus = [];
     for await (const room of findSurplus(database.db, 900, AbortSignal.timeout(60_000))) surplus.push(room);
     expect(surplus).toHaveLength(100);

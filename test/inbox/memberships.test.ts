@@ -4,10 +4,7 @@ import { changeMembership, createSharedRoom } from '../support/rooms/read-state.
 import type { Person, Postroom } from '../support/server/postroom.ts';
 import { shareServer, withDatabase } from '../support/server/shared-server.ts';
 
-/*
- * What the database stores about earlier memberships, for streams over all rooms of a user: the cursors of rooms that the
- * user has left are ignored, and a change of the memberships is found on every node, also if its message was lost.
- */
+/* What the database stores about the memberships of a user: the former ones, and the log of the user. */
 
 const server = shareServer();
 let postroom: Postroom;
@@ -27,15 +24,18 @@ function formerRoomsOf({ id }: Person): string[] {
   );
 }
 
-function versionOf({ id }: Person): number {
-  return Number(rowsOf(`select "version" from "membershipVersions" where "userId" = '${id}'`)[0]?.['version'] ?? 0);
+function headOf({ id }: Person): number {
+  return Number(rowsOf(`select "head" from "userLogs" where "userId" = '${id}'`)[0]?.['head'] ?? 0);
 }
 
-/** Whether the version of the member is greater after `work`. */
-async function isAdvancedBy(member: Person, work: () => Promise<unknown>): Promise<boolean> {
-  const before = versionOf(member);
+/** The events that `work` adds to the log of the member, each as its type and the number before it in the log of its room. */
+async function eventsOf({ id }: Person, work: () => Promise<unknown>): Promise<string[]> {
+  const read = () => rowsOf(`select * from "userEvents" where "userId" = '${id}' order by "seq"`);
+  const before = read().length;
   await work();
-  return versionOf(member) > before;
+  return read()
+    .slice(before)
+    .map(({ type, roomSeq }) => `${type} ${roomSeq}`);
 }
 
 const manage = (field: 'addRoomMember' | 'removeRoomMember', room: string, { id }: Person) =>
@@ -61,36 +61,49 @@ it('a user who never was a member of a room is no former member of it', async ()
   expect(formerRoomsOf(member)).toEqual([]);
 });
 
-it('each membership that begins or ends advances the version of its user, and nothing else does', async () => {
+it('each membership that begins or ends is an event in the log of its user, and so is each read position that moves', async () => {
   const member = await postroom.signUp('member');
-  const room = await postroom.createRoom(owner, 'versions');
+  const room = await postroom.createRoom(owner, 'events');
+  const own = await postroom.createRoom(member, 'of the member');
   const change = (name: 'joinRoom' | 'leaveRoom') => () => changeMembership(postroom, name, member, room);
-  for (const work of [
-    change('joinRoom'),
-    change('leaveRoom'),
-    () => manage('addRoomMember', room, member),
-    () => manage('removeRoomMember', room, member),
-    () => postroom.createRoom(member, 'own'),
-    change('joinRoom'),
-  ])
-    expect(await isAdvancedBy(member, work)).toBe(true);
-  for (const work of [
-    change('joinRoom'),
-    () => manage('addRoomMember', room, member),
-    () => postroom.createPost(member, room, 'a post'),
-    () => postroom.ask(`mutation { markRead(input: { room: "${room}" }) { room { id } } }`, {}, member.token),
-    () => postroom.createRoom(owner, 'of the owner'),
-  ])
-    expect(await isAdvancedBy(member, work)).toBe(false);
-  await changeMembership(postroom, 'leaveRoom', member, room);
-  expect(await isAdvancedBy(member, change('leaveRoom'))).toBe(false);
+  const read = () =>
+    postroom.ask(`mutation { markRead(input: { room: "${room}" }) { room { id } } }`, {}, member.token);
+  const remove = `mutation { deleteRoom(input: { id: "${own}" }) { room { id } } }`;
+  const expected: [work: () => Promise<unknown>, events: string[]][] = [
+    [change('joinRoom'), ['MemberJoined 1']],
+    [change('joinRoom'), []],
+    [() => postroom.createPost(owner, room, 'a post'), []],
+    [read, ['RoomRead 0']],
+    [read, []],
+    [() => postroom.createPost(member, room, 'an own post'), []],
+    [change('leaveRoom'), ['MemberLeft 4']],
+    [change('leaveRoom'), []],
+    [() => manage('addRoomMember', room, member), ['MemberJoined 5']],
+    [() => manage('addRoomMember', room, member), []],
+    [() => manage('removeRoomMember', room, member), ['MemberLeft 6']],
+    [() => postroom.createRoom(member, 'another'), ['MemberJoined 0']],
+    [() => postroom.createRoom(owner, 'of the owner'), []],
+    [() => postroom.ask(remove, {}, member.token), ['RoomDeleted 1']],
+  ];
+  for (const [work, events] of expected) expect(await eventsOf(member, work)).toEqual(events);
 });
 
 it('requests that join the same user at the same time all succeed', async () => {
   const member = await postroom.signUp('member');
   const room = await postroom.createRoom(owner, 'at once');
   const joins = () => Promise.all([1, 2, 3, 4].map(() => changeMembership(postroom, 'joinRoom', member, room)));
-  expect(await isAdvancedBy(member, joins)).toBe(true);
+  expect(await eventsOf(member, joins)).toEqual(['MemberJoined 1']);
+});
+
+it('the log of a user keeps the latest 10,000 events', async () => {
+  const member = await postroom.signUp('member');
+  const room = await createSharedRoom(postroom, owner, member);
+  withDatabase(server.databaseFile, (database) =>
+    database.prepare(`update "userLogs" set "head" = 10000 where "userId" = '${member.id}'`).run(),
+  );
+  await changeMembership(postroom, 'leaveRoom', member, room);
+  const numbers = rowsOf(`select "seq" from "userEvents" where "userId" = '${member.id}'`);
+  expect(numbers.map(({ seq }) => Number(seq))).toEqual([10_001]);
 });
 
 it('users who join and leave the same rooms at the same time, in different orders, all succeed', async () => {
@@ -121,7 +134,13 @@ it('the deletion of a room, or of an account, removes what is stored about their
   await postroom.ask(`mutation { deleteRoom(input: { id: "${deleted}" }) { room { id } } }`, {}, owner.token);
   expect(formerRoomsOf(member)).toEqual([kept]);
   await postroom.ask(`mutation { deleteUser(input: { id: "${member.id}" }) { user { id } } }`, {}, member.token);
-  await expect.poll(() => [formerRoomsOf(member), versionOf(member)]).toEqual([[], 0]);
+  await expect
+    .poll(() => [
+      formerRoomsOf(member),
+      headOf(member),
+      rowsOf(`select * from "userEvents" where "userId" = '${member.id}'`),
+    ])
+    .toEqual([[], 0, []]);
   expect(formerRoomsOf(other)).toEqual([kept]);
-  expect(versionOf(other)).toBeGreaterThan(0);
+  expect(headOf(other)).toBeGreaterThan(0);
 });

@@ -1,5 +1,5 @@
 // Runs on SQLite and on PostgreSQL.
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { readMetrics, untilCounts } from '../support/engine/metrics.ts';
 import { change, type InboxEvent, InboxStream } from '../support/inbox/inbox-stream.ts';
 import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
@@ -7,7 +7,7 @@ import { launchForTest, type Person, type Postroom } from '../support/server/pos
 /* The rooms of an inbox whose client does not read while its user leaves and joins rooms. */
 
 const query = `subscription { inbox {
-  __typename cursor room { id name posts(last: 3) { nodes { title } } }
+  __typename cursor room { id name }
   ... on PostCreated { post { title body a: body b: body c: body d: body } }
 } }`;
 /** Five times its 80 kB are an event of 400 kB, so that few events fill the buffers of the kernel, whatever their size is. */
@@ -66,45 +66,25 @@ async function resumeUntilEnd({ postroom, bob, inbox }: Paused): Promise<InboxEv
   }
 }
 
-it('a client that reads again after its user was removed from a private room receives nothing that was written since', async () => {
+it('a client that reads again after its user was removed from a private room receives the MemberLeft alone, with `gap`', async () => {
   const paused = await pause('PRIVATE');
   const { postroom, ada, bob, hall } = paused;
-  await postroom.createPost(ada, hall, 'seen');
-  const { replayed_events_total: before = 0 } = await readMetrics(postroom);
-  // The last events are left out after two seconds, in which a busy machine may not read them.
-  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
-  onTestFinished(() => clock.mockRestore());
+  await postroom.createPost(ada, hall, 'not read in time');
   const remove = `mutation { removeRoomMember(input: { room: "${hall}", user: "${bob.id}" }) { room { id } } }`;
   await postroom.ask(remove, {}, ada.token);
-  // The end of the membership does not wait until the client reads.
-  await expect.poll(async () => (await readMetrics(postroom))['replayed_events_total']).toBe(before + 2);
-  clock.mockRestore();
   await postroom.createPost(ada, hall, 'secret');
-  const room = { posts: { nodes: [{ title: 'seen' }] } };
-  expect(await resumeUntilEnd(paused)).toMatchObject([
-    { __typename: 'PostCreated', room },
-    { __typename: 'MemberLeft', room },
-  ]);
+  expect(await resumeUntilEnd(paused)).toMatchObject([{ __typename: 'MemberLeft', gap: true }]);
 });
 
-it('an inbox ends with SLOW_CONSUMER, and nothing of the room, if a room that its user has left became private before the client read', async () => {
+it('a room that its user has left and that became private before the client read ends with the MemberLeft alone', async () => {
   const paused = await pause('PUBLIC');
   const { postroom, ada, bob, hall } = paused;
   await postroom.createPost(ada, hall, 'not read in time');
-  await change(postroom, 'markRead', bob, hall);
-  // The end of the membership is found while the room is public.
-  const countReads = () => postroom.log.filter(({ sql }) => String(sql).includes(`or "type" = 'MemberLeft'`)).length;
-  const before = countReads();
   await change(postroom, 'leaveRoom', bob, hall);
-  await expect.poll(countReads).toBeGreaterThan(before);
   const hide = `mutation { updateRoom(input: { id: "${hall}", visibility: PRIVATE }) { room { id } } }`;
   await postroom.ask(hide, {}, ada.token);
   await postroom.createPost(ada, hall, 'secret');
-  const { inbox } = paused;
-  inbox.socket.rawSocket.resume();
-  const [error] = await inbox.refused;
-  expect(error?.extensions).toMatchObject({ code: 'SLOW_CONSUMER', live: { room: hall } });
-  expect(inbox.socket.nexts('inbox').map(({ data }) => data.inbox.room.name)).not.toContain('hall');
+  expect(await resumeUntilEnd(paused)).toMatchObject([{ __typename: 'MemberLeft', gap: true }]);
 });
 
 it('a client that reads again receives each membership that has ended since', async () => {

@@ -1,17 +1,21 @@
 /** Options for `createClient` of graphql-ws: its subscriptions resume after the last event that they received. */
 export function resumable() {
-  const seen = new Map(); // by the id of each operation that is active: a cursor, or those of an inbox by room
+  const seen = new Map(); // by the id of each operation that is active: a cursor, or those of an inbox by room and user
   const ended = new Set(); // ids of the last connection that were not subscribed again
   const see = (id, cursor) => seen.has(id) && seen.set(id, cursor);
-  const seeRoom = (rooms, { room, cursor, ended }) => {
+  const seeRoom = (rooms, { room, cursor, ended, cursors }) => {
     if (ended) delete rooms[room];
     else rooms[room] = cursor;
+    Object.assign(rooms, cursors);
   };
   return {
     connectionParams: () => ({ live: { seen: Object.fromEntries(seen) } }),
     on: {
       connected: () => seen.forEach((_, id) => ended.add(id)),
-      ping: (_, payload) => Object.entries(payload?.live ?? {}).forEach(([id, cursor]) => see(id, cursor)),
+      ping: (_, payload) => {
+        for (const [id, cursor] of Object.entries(payload?.live ?? {})) see(id, cursor);
+        for (const [id, cursors] of Object.entries(payload?.cursors ?? {})) Object.assign(seen.get(id) ?? {}, cursors);
+      },
       message: (/** @type {any} */ { type, id, payload }) => {
         if (type === 'connection_ack') return;
         ended.forEach((id) => seen.delete(id));

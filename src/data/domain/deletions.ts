@@ -14,11 +14,10 @@ const deletedKeyName = 'deleted key';
 
 /** Deletes a room that is locked exclusively: at once if it has few rows. Returns false if rows remain. */
 export async function deleteRoom(db: Db, id: string, limit: number): Promise<boolean> {
-  if (await deleteRoomRows(db, id, limit)) return true;
-  // The name is free for another room.
+  // The name is free for another room. The logs of the members get the time.
   const changes = { deletedAt: Date.now(), name: '', visibility: 'PRIVATE', ownerId: null } as const;
   await db.updateTable('rooms').set(changes).where('id', '=', id).execute();
-  return false;
+  return deleteRoomRows(db, id, limit);
 }
 
 /** The tables whose rows belong to a room. */
@@ -120,7 +119,7 @@ export async function findErasedAccount(db: Db): Promise<ErasedAccount | undefin
 }
 
 export async function endErasure(db: Db, userId: string): Promise<void> {
-  await db.deleteFrom('membershipVersions').where('userId', '=', userId).execute();
+  await db.deleteFrom('userLogs').where('userId', '=', userId).execute();
   await db.updateTable('users').set({ erasing: null }).where('id', '=', userId).execute();
 }
 
@@ -173,7 +172,7 @@ export async function deletePosts(
 }
 
 /** The tables whose rows belong to an account, beside its posts and memberships. */
-const tablesOfAccounts = ['mutes', 'formerMembers', 'idempotencyKeys'] as const;
+const tablesOfAccounts = ['mutes', 'formerMembers', 'idempotencyKeys', 'userEvents'] as const;
 
 /** Deletes up to `limit` rows of these tables, and removes a deleted user as the actor of events. Returns the number of rows. */
 export async function deleteOtherRows(db: Db, userId: string, limit: number): Promise<number> {

@@ -16,15 +16,17 @@ export interface InboxRoom {
 /** The rooms of a user, as one statement has read them. */
 export interface InboxRooms {
   rooms: readonly InboxRoom[];
-  /** It is another number after each beginning and end of a membership of the user. */
-  version: number;
+  /** The ids of rooms that are being deleted, and of which the user's log does not say so yet. */
+  ending: ReadonlySet<string>;
+  /** The position of the latest event in the user's log. */
+  head: LogPosition;
 }
 
 /** The user's row is there without any room, too. */
 const selectRooms = createStatement((db, { userId, limit }: { userId: string; limit: number }) =>
   db
     .selectFrom('users')
-    .leftJoin('membershipVersions', 'membershipVersions.userId', 'users.id')
+    .leftJoin('userLogs', 'userLogs.userId', 'users.id')
     .leftJoin('roomMembers', 'roomMembers.userId', 'users.id')
     .leftJoin('rooms', (join) => join.onRef('rooms.id', '=', 'roomMembers.roomId').on('rooms.deletedAt', 'is', null))
     .leftJoin('roomEvents as joins', (join) =>
@@ -36,7 +38,9 @@ const selectRooms = createStatement((db, { userId, limit }: { userId: string; li
         .on(sql<boolean>`"joins"."type" = 'MemberJoined'`),
     )
     .select([
-      'membershipVersions.version',
+      'userLogs.head as userHead',
+      'userLogs.headMark as userHeadMark',
+      'roomMembers.roomId as joinedId',
       'rooms.id as roomId',
       'rooms.head',
       'rooms.headMark',
@@ -59,61 +63,9 @@ export async function findInboxRooms(db: Db, userId: string, limit: number): Pro
     const joined = isInLog ? { seq: joinedSeq - 1, mark: joinedAfter } : undefined;
     return [{ roomId, head: headOf({ head, headMark }), joined }];
   });
-  return { rooms, version: rows[0]?.version ?? 0 };
-}
-
-/** The events after a number in the log of a room that concern the memberships of a user. */
-export interface AfterPosition {
-  roomId: string;
-  userId: string;
-  after: number;
-}
-
-const selectMembershipEvents = createStatement((db, { roomId, userId, after }: AfterPosition) =>
-  db
-    .selectFrom('roomEvents')
-    .select(['type', 'seq', 'previousMark'])
-    .where('subjectId', '=', userId)
-    .where('roomId', '=', roomId)
-    .where('seq', '>', after)
-    // The condition of the index.
-    .where(sql<boolean>`("type" = 'MemberJoined' or "type" = 'MemberLeft')`)
-    .orderBy('seq')
-    // A MemberJoined and a MemberLeft.
-    .limit(2),
-);
-
-/**
- * The position before the user's next MemberJoined; undefined if the user was a member at the given position, or has not
- * joined the room since.
- */
-export async function findNextJoin(db: Db, values: AfterPosition): Promise<LogPosition | undefined> {
-  const [next] = await selectMembershipEvents(db, values);
-  return next?.type === 'MemberJoined' ? positionBefore(next) : undefined;
-}
-
-/** The position before the user's next MemberLeft. */
-export async function findNextLeave(db: Db, values: AfterPosition): Promise<LogPosition | undefined> {
-  const next = (await selectMembershipEvents(db, values)).find(({ type }) => type === 'MemberLeft');
-  return next && positionBefore(next);
-}
-
-function positionBefore({ seq, previousMark }: { seq: number; previousMark: number }): LogPosition {
-  return { seq: seq - 1, mark: previousMark };
-}
-
-/** The users among these whose memberships have changed since a version. */
-export async function findMovedVersions(
-  db: Db,
-  versions: Iterable<readonly [userId: string, version: number]>,
-): Promise<string[]> {
-  const { rows } = await sql<{ userId: string }>`
-    select known.value ->> 0 as "userId"
-    from ${dialectOf(db).elementsOf(JSON.stringify([...versions]))} as known
-    left join "membershipVersions" on "membershipVersions"."userId" = known.value ->> 0
-    where coalesce("version", 0) <> cast(known.value ->> 1 as bigint)
-  `.execute(db);
-  return rows.map(({ userId }) => userId);
+  const { userHead, userHeadMark } = rows[0] ?? {};
+  const ending = new Set(rows.flatMap(({ roomId, joinedId }) => (roomId === null && joinedId ? [joinedId] : [])));
+  return { rooms, ending, head: { seq: userHead ?? 0, mark: userHeadMark ?? 0 } };
 }
 
 const selectForeign = createStatement((db, { userId, roomIds }: { userId: string; roomIds: string }) =>

@@ -1,5 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Db } from '../database/database.ts';
+import type { LogPosition } from '../event-log/events.ts';
+import { findUserHead } from '../event-log/user-events.ts';
 import { findLastPosts, type PostReading } from '../lists/post-lists.ts';
 import type { PostRow, PublicUser, RoomRow } from '../tables.ts';
 import { findMemberships } from './memberships.ts';
@@ -28,6 +30,8 @@ export function createLoaders(db: Db, reading: () => PostReading) {
     }),
     post: createLoader<PostRow>((ids) => findByIds(db, 'posts', ids)),
     room: createLoader<RoomRow>((ids) => findByIds(db, 'rooms', ids)),
+    /** The position of the latest event in the log of a user. */
+    userHead: new DataLoader<string, LogPosition>((ids) => Promise.all(ids.map((id) => findUserHead(db, id)))),
     /** Whether a user is a member of a room. */
     isMember: async (userId: string, roomId: string) => (await readUpTo(userId, roomId)) !== undefined,
     /** The time up to which a member has read a room; undefined for other users. */

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { chunksOf } from '../../common/chunks.ts';
 import type { Db } from '../database/database.ts';
 import { type NewPlainEvent, timeOfAppended } from '../event-log/events.ts';
@@ -33,41 +32,17 @@ const insertFormerMember = createStatement((db, { roomId, userId }: Membership) 
     .onConflict((conflict) => conflict.columns(['userId', 'roomId']).doNothing()),
 );
 
-const maxVersionStep = 2 ** 20;
-
-/**
- * Its row is locked until the end of the transaction, after that of the room. A transaction of a group therefore names the
- * user (see `TransactionOptions`).
- */
-const addToVersion = createStatement((db, { userId, step }: { userId: string; step: number }) =>
-  db
-    .insertInto('membershipVersions')
-    .values({ userId, version: step })
-    .onConflict((conflict) =>
-      conflict.column('userId').doUpdateSet((eb) => ({ version: eb('membershipVersions.version', '+', step) })),
-    ),
-);
-
-/** The step is random, so that a restored database does not arrive at the numbers of the lost history. */
-function advanceVersion(db: Db, userId: string): Promise<unknown> {
-  return addToVersion(db, { userId, step: randomInt(1, maxVersionStep) });
-}
-
 /**
  * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
  * already.
  */
 export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await Promise.all([insertMemberRow(db, { roomId, userId }), advanceVersion(db, userId)]);
+  await insertMemberRow(db, { roomId, userId });
 }
 
 /** Deletes a member, who remains known as a former one. */
 async function removeMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await Promise.all([
-    deleteMember(db, { roomId, userId }),
-    insertFormerMember(db, { roomId, userId }),
-    advanceVersion(db, userId),
-  ]);
+  await Promise.all([deleteMember(db, { roomId, userId }), insertFormerMember(db, { roomId, userId })]);
 }
 
 /** The event of a membership that begins or ends, with its change. */

@@ -7,7 +7,7 @@ import { createStatement } from '../sql/statement.ts';
 import { type PostRow, type PublicUser, type RoomEventRow, type RoomRow, roomEventColumns } from '../tables.ts';
 import { type InboxEventType, type PostEventType, type RoomEventType, roomEventTypes } from './room-event-types.ts';
 
-const maxMark = 2 ** 31;
+export const maxMark = 2 ** 31;
 
 /**
  * A position in a room's log: after event number `seq`, whose mark is `mark`. It belongs to the database's present
@@ -23,6 +23,18 @@ export function headOf({ head, headMark }: Pick<RoomRow, 'head' | 'headMark'>): 
   return { seq: head, mark: headMark };
 }
 
+/** Whether an event is the next event after a position, in the same history. */
+export function follows({ seq, previousMark }: LogPosition & { previousMark: number }, position: LogPosition): boolean {
+  return seq === position.seq + 1 && previousMark === position.mark;
+}
+
+/** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
+export type ReadFailure = 'trimmed' | 'rewound';
+
+export function isReadFailure(found: readonly unknown[] | ReadFailure): found is ReadFailure {
+  return typeof found === 'string';
+}
+
 /** The rows of an event's subject, as they were when the event was written, so that a live event needs no read. */
 export interface EventContent {
   post: PostRow;
@@ -36,6 +48,18 @@ export interface RoomEvent extends RoomEventRow {
   trace?: TraceContext | undefined;
   /** The room as it was when the event was read, in case that it is deleted before the event is executed. */
   room?: RoomRow | undefined;
+  /** What else `extensions.live` of its message has. */
+  live?: LiveExtension | undefined;
+}
+
+/** Of a message of an inbox. */
+export interface LiveExtension {
+  /** It is the last one of its room. */
+  ended?: true;
+  /** Events of the room before it were left out. */
+  gap?: true;
+  /** Cursors that its client keeps in addition, by room or user. */
+  cursors?: Record<string, string>;
 }
 
 /** An event that only inboxes receive, and that is not in the log. It has the position of the event before it. */
@@ -184,8 +208,13 @@ export async function findFirstPosition(
 }
 
 /** Deletes up to `limit` events before a time in milliseconds since 1970. Returns their number. */
-export async function trimByAge(db: Db, before: number, limit: number): Promise<number> {
-  return deleteSome(db, 'roomEvents', db.selectFrom('roomEvents').where('at', '<', before), limit);
+export async function trimByAge(
+  db: Db,
+  table: 'roomEvents' | 'userEvents',
+  before: number,
+  limit: number,
+): Promise<number> {
+  return deleteSome(db, table, db.selectFrom(table).where('at', '<', before), limit);
 }
 
 /** Deletes up to `limit` events of a room up to number `seq`. Returns their number. */

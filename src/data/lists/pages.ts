@@ -60,21 +60,6 @@ export type PostConnection = Connection<PostEdge>;
 export type RoomConnection = Connection<RoomEdge>;
 export type RoomMemberConnection = Connection<RoomMemberEdge>;
 
-/** The properties that are fields of the schema without a resolver. */
-export const pageFields = {
-  Pagination: ['page', 'limit', 'total', 'pages'] satisfies (keyof Pagination)[],
-  UserPage: ['data', 'pagination'] satisfies (keyof UserPage)[],
-  PostPage: ['data', 'pagination'] satisfies (keyof PostPage)[],
-  RoomPage: ['data', 'pagination'] satisfies (keyof RoomPage)[],
-  PageInfo: ['hasPreviousPage', 'hasNextPage', 'startCursor', 'endCursor'] satisfies (keyof PageInfo)[],
-  PostConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof PostConnection)[],
-  PostEdge: ['cursor', 'node'] satisfies (keyof PostEdge)[],
-  RoomConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof RoomConnection)[],
-  RoomEdge: ['cursor', 'node'] satisfies (keyof RoomEdge)[],
-  RoomMemberConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof RoomMemberConnection)[],
-  RoomMemberEdge: ['cursor', 'node', 'joinedAt'] satisfies (keyof RoomMemberEdge)[],
-};
-
 export interface PageArguments {
   /** From 1. */
   page?: number | null | undefined;

@@ -13,7 +13,7 @@ import {
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { matches, toPattern } from '../sql/stored-text.ts';
-import { columns, type PostRow, type Tables } from '../tables.ts';
+import { type PostRow, postColumns, type Tables } from '../tables.ts';
 import { createConnections } from './key-ranges.ts';
 import { createPages, encodeKey, maxSkippedShortly, type PageArguments, type PostPage } from './pages.ts';
 
@@ -40,9 +40,7 @@ export interface PostReading {
   readsBodies: boolean;
 }
 
-const withoutBody = (['roomId', 'authorId', ...columns.Post] as const)
-  .filter((column) => column !== 'body')
-  .map((column) => `posts.${column}` as const);
+const withoutBody = postColumns.filter((column) => column !== 'body').map((column) => `posts.${column}` as const);
 
 function columnsOf(db: Db, { readsBodies }: Pick<PostReading, 'readsBodies'>) {
   const body = readsBodies ? dialectOf(db).countedBody() : sql<string | null>`null`;

@@ -24,6 +24,13 @@ export interface TableDialect {
   ownTables: readonly RawBuilder<unknown>[];
   /** An expression that gives each row a random whole number from 1 to 2,147,483,647. */
   randomMark: RawBuilder<unknown>;
+  /** Runs statements after each row that is inserted into a table, as `new`, or deleted from it, as `old`. */
+  trigger: (
+    name: string,
+    cause: 'insert' | 'delete',
+    table: string,
+    statements: RawBuilder<unknown>,
+  ) => readonly RawBuilder<unknown>[];
   /** The text of a column in the Unicode form NFC: see `toComposed`. */
   composed: (column: string) => RawBuilder<unknown>;
 }

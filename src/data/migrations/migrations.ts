@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 
+/** The number of events that the log of a user keeps. */
+const maxUserEvents = 10_000;
+
 /** All migrations in order. A new one is added at the end. */
 export const migrations: readonly Migration[] = [
   /** Users, rooms, members, posts, the log of events, and the epoch that identifies this history. */
@@ -217,7 +220,56 @@ export const migrations: readonly Migration[] = [
       sql`create index "invitationsByRoom" on invitations ("roomId", "createdAt", "id")`,
     ],
   },
+  /**
+   * The log of each user. Triggers write the memberships, so that those that earlier programs begin and end are in it, too; they
+   * write no `RoomRead`, and learn of changes by later programs from the bus only, because nothing advances the versions of
+   * memberships any more. A user's older events are deleted.
+   */
+  {
+    keepsPrograms: true,
+    statements: ({ text, bigint, tableOptions, trigger }) => [
+      sql`create table "userLogs" (
+        "userId" ${text} primary key, "head" ${bigint} not null, "headMark" integer not null, "previousMark" integer not null
+      ) ${tableOptions}`,
+      sql`create table "userEvents" (
+        "userId" ${text} not null, "seq" ${bigint} not null, "mark" integer not null, "previousMark" integer not null,
+        "type" ${text} not null, "roomId" ${text} not null, "roomSeq" ${bigint} not null, "roomMark" integer not null,
+        "at" ${bigint} not null, primary key ("userId", "seq")
+      ) ${tableOptions}`,
+      sql`create index "userEventsByAge" on "userEvents" ("at")`,
+      ...trigger('logJoin', 'insert', 'roomMembers', logMembership('new')),
+      ...trigger('logLeave', 'delete', 'roomMembers', logMembership('old')),
+      ...trigger(
+        'trimUserLog',
+        'insert',
+        'userEvents',
+        sql`delete from "userEvents" where "userId" = new."userId" and "seq" <= new."seq" - ${sql.lit(maxUserEvents)};`,
+      ),
+    ],
+  },
 ];
+
+/**
+ * The event of a membership has the mark of the event of the room, which got its number before, and the position before it; that
+ * of a deletion those of the latest event.
+ */
+function logMembership(row: 'new' | 'old') {
+  const member = sql.raw(row);
+  const type =
+    row === 'new' ? sql`'MemberJoined'` : sql`case when "deletedAt" is null then 'MemberLeft' else 'RoomDeleted' end`;
+  return sql`
+    insert into "userLogs" ("userId", "head", "headMark", "previousMark")
+      values (${member}."userId", 1, coalesce((select "headMark" from rooms where "id" = ${member}."roomId"), 0), 0)
+      on conflict ("userId") do update set
+        "head" = "userLogs"."head" + 1, "previousMark" = "userLogs"."headMark", "headMark" = excluded."headMark";
+    insert into "userEvents" ("userId", "seq", "mark", "previousMark", "type", "roomId", "roomSeq", "roomMark", "at")
+      select log."userId", log."head", log."headMark", log."previousMark", ${type}, ${member}."roomId",
+        case when "deletedAt" is null and room."head" > 0 then room."head" - 1 else coalesce(room."head", 0) end,
+        coalesce(case when "deletedAt" is null then room."previousMark" else room."headMark" end, 0),
+        coalesce("deletedAt", "headAt", 0)
+      from "userLogs" as log left join rooms as room on room."id" = ${member}."roomId"
+      where log."userId" = ${member}."userId";`;
+}
 
 function markAt(seq: string) {
   return sql`select "mark" from "roomEvents" as earlier where earlier."roomId" = room."id" and earlier."seq" = ${sql.raw(seq)}`;

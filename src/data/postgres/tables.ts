@@ -18,6 +18,11 @@ const dialect: TableDialect = {
     sql`create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
   ],
   randomMark: sql`floor(random() * 2147483647)::integer + 1`,
+  trigger: (name, cause, table, statements) => [
+    sql`create function ${sql.id(name)}() returns trigger language plpgsql as $$ begin ${statements} return null; end $$`,
+    sql`create trigger ${sql.id(name)} after ${sql.raw(cause)} on ${sql.table(table)}
+      for each row execute function ${sql.id(name)}()`,
+  ],
   composed: (column) => sql`normalize(${sql.ref(column)}, NFC)`,
 };
 

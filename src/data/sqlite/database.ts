@@ -34,6 +34,9 @@ const tableDialect: TableDialect = {
   roomOptions: sql`strict`,
   ownTables: [],
   randomMark: sql`abs(random() % 2147483647) + 1`,
+  trigger: (name, cause, table, statements) => [
+    sql`create trigger ${sql.id(name)} after ${sql.raw(cause)} on ${sql.table(table)} begin ${statements} end`,
+  ],
   composed: (column) => sql`to_composed(${sql.ref(column)})`,
 };
 

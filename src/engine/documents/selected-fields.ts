@@ -15,11 +15,11 @@ import { addIfDeprecated } from './deprecated-elements.ts';
 export interface SelectedFields {
   cachePolicy: CachePolicy;
   /**
-   * Whether it selects `Room.cursor`. Such an operation must not read data that is older than the cursor. A query and an
+   * Whether it selects `Room.cursor` or `User.cursor`. Such an operation must not read data that is older than the cursor. A query and an
    * event therefore read everything from one snapshot of the database, and a mutation takes the positions of rooms from
    * a snapshot before its changes.
    */
-  hasRoomCursor: boolean;
+  hasCursor: boolean;
   /** Whether it selects `Post.body`. Otherwise posts are read without their bodies, which have up to 80 kB each. */
   hasPostBody: boolean;
   /** The coordinates of the deprecated elements that the document uses: fields, arguments, input fields, enum values. */
@@ -61,7 +61,7 @@ export function inspectFields({ schema, operation, fragmentDefinitions }: Valida
   }
   return {
     cachePolicy: restrict(hints.filter((hint) => hint !== undefined)),
-    hasRoomCursor: names.has('Room.cursor'),
+    hasCursor: names.has('Room.cursor') || names.has('User.cursor'),
     hasPostBody: names.has('Post.body'),
     deprecated,
   };

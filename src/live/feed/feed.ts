@@ -1,6 +1,14 @@
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { findRoom } from '../../data/domain/rooms.ts';
-import { headOf, type LogPosition, logStart, type RoomEvent } from '../../data/event-log/events.ts';
+import {
+  follows,
+  headOf,
+  isReadFailure,
+  type LogPosition,
+  logStart,
+  type ReadFailure,
+  type RoomEvent,
+} from '../../data/event-log/events.ts';
 import { roomEventTypes } from '../../data/event-log/room-event-types.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
@@ -10,8 +18,7 @@ import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { encodeCursor } from '../cursor.ts';
 import { startReceiving } from '../event-spans.ts';
 import { AnnouncedTraces } from './announced-traces.ts';
-import { follows } from './recent-events.ts';
-import { chunkLength, isReadFailure, type ReadFailure, RoomLog, type RoomLogParts } from './room-log.ts';
+import { chunkLength, RoomLog, type RoomLogParts } from './room-log.ts';
 
 export interface FeedParts extends RoomLogParts {
   bus: Bus;

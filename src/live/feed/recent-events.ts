@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../../data/event-log/events.ts';
+import { follows, type RoomEvent } from '../../data/event-log/events.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ContentBudget, holdContent } from './event-contents.ts';
 
@@ -60,11 +60,6 @@ export class RecentEvents {
     const start = after + 1 - first.seq;
     return this.#events.slice(start, start + limit);
   }
-}
-
-/** Whether an event is the next event after a position, in the same history. */
-export function follows({ seq, previousMark }: RoomEvent, position: LogPosition): boolean {
-  return seq === position.seq + 1 && previousMark === position.mark;
 }
 
 /** The event without its content: a replay reads the content again. */

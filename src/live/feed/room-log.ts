@@ -1,7 +1,14 @@
 import type { Database } from '../../data/database/database.ts';
-import { findFirstPosition, type LogPosition, type RoomEvent, readEvents } from '../../data/event-log/events.ts';
+import {
+  findFirstPosition,
+  follows,
+  type LogPosition,
+  type ReadFailure,
+  type RoomEvent,
+  readEvents,
+} from '../../data/event-log/events.ts';
 import type { ContentBudget } from './event-contents.ts';
-import { follows, RecentEvents } from './recent-events.ts';
+import { RecentEvents } from './recent-events.ts';
 
 /** The age and the number of events of a room that can be replayed. */
 export interface Retention {
@@ -17,9 +24,6 @@ export interface RoomLogParts {
   /** The memory budget for the content of recent events, shared by all rooms. */
   contents: ContentBudget;
 }
-
-/** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
-export type ReadFailure = 'trimmed' | 'rewound';
 
 /** The number of events in one read of the log; a feed without traffic holds no more in memory. */
 export const chunkLength = 256;
@@ -91,8 +95,4 @@ export class RoomLog {
       this.#chunks.delete(start);
     }
   }
-}
-
-export function isReadFailure(found: readonly RoomEvent[] | ReadFailure): found is ReadFailure {
-  return typeof found === 'string';
 }

@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { yieldWhenDue } from '../../common/event-loop.ts';
-import type { LogPosition, RoomEvent } from '../../data/event-log/events.ts';
+import { isReadFailure, type LogPosition, type ReadFailure, type RoomEvent } from '../../data/event-log/events.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import type { Feed } from '../feed/feed.ts';
-import { isReadFailure, type ReadFailure } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import type { Sink } from '../stream.ts';
 import { personal, type Selection } from '../subscribe-request.ts';
@@ -20,14 +19,12 @@ export interface Following {
   catchUp(follower: Follower): void;
   /** Whether the follower must wait until the client has read. */
   isBlocked(follower: Follower): boolean;
-  /** Whether the follower is to end, and not to be live again, when it has read the log. */
-  isLeaving?(follower: Follower): boolean;
+  /** The user whose `MemberLeft` is not sent: the follower stops before it. */
+  readonly leavingUserId?: string;
+  /** The follower has stopped before that event. */
+  onStopped?(follower: Follower): void;
   /** The position up to which events of the past are left out, because the viewer has lost access to the room. */
   skipTo?(follower: Follower): LogPosition | undefined;
-  /** Called after an event was sent by which a user has left the room. */
-  onLeft?(follower: Follower, userId: string): void;
-  /** The log has no more events for a follower that is leaving. */
-  onEnded?(follower: Follower): void;
   /** The room was deleted. */
   onDeleted(follower: Follower): void;
   /** The events after the follower's position cannot be read. */
@@ -96,11 +93,18 @@ export class Follower implements Member {
   }
 
   #deliver(encoded: EncodedEvent, sink: Sink): void {
+    if (encoded.leftBy !== undefined && encoded.leftBy === this.stream.leavingUserId)
+      return this.#stopAt(encoded.previous);
     if (sink.isFull()) return this.fallBehind(encoded.previous);
     this.position = encoded.position;
     this.stream.counts.deliveries += 1;
-    sink.write(encoded.forViewer(this.stream.request.viewerScope.userId), encoded.at);
-    if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
+    sink.write(encoded, encoded.at);
+  }
+
+  #stopAt(position: LogPosition): void {
+    this.advanceTo(position);
+    this.#group?.fallBehind(this);
+    this.stream.onStopped?.(this);
   }
 
   advanceTo(position: LogPosition): void {
@@ -129,7 +133,7 @@ export class Follower implements Member {
     if (this.stream.becomePersonal()) this.enter(findOrCreateGroup(this.stream.request));
   }
 
-  /** Reads from the log until it is live again. Returns false if it has stopped before because it is blocked. */
+  /** Reads from the log until it is live again, or stops. Returns false if it is blocked before. */
   async readOn(): Promise<boolean> {
     if (this.#isReading) return true;
     this.#isReading = true;
@@ -140,8 +144,7 @@ export class Follower implements Member {
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
         if (isFound && this.#hasCaughtUp(this.#group)) {
-          if (this.stream.isLeaving?.(this)) this.stream.onEnded?.(this);
-          else this.#group.goLive(this);
+          this.#group.goLive(this);
           return true;
         }
         const events = await this.feed.read(this.position, batchLength);
@@ -153,7 +156,7 @@ export class Follower implements Member {
         this.#generation = generation;
         // Events that its group has not executed yet arrive live.
         if (!isFound && this.#group && this.#hasCaughtUp(this.#group)) continue;
-        await this.#replay(events);
+        if (!(await this.#replay(events))) return true;
         // Many concurrent readers must not keep the event loop from writing to the sockets.
         await setImmediate();
       }
@@ -169,28 +172,32 @@ export class Follower implements Member {
   }
 
   #hasCaughtUp({ position }: Group): boolean {
-    const end = this.stream.isLeaving?.(this) ? this.feed.head : position;
-    return this.position.seq >= end.seq;
+    return this.position.seq >= position.seq;
   }
 
-  async #replay(events: readonly RoomEvent[]): Promise<void> {
+  /** Returns false if it has stopped before an event. */
+  async #replay(events: readonly RoomEvent[]): Promise<boolean> {
     for (const event of events) {
       await yieldWhenDue();
       this.#skip();
       if (event.seq <= this.position.seq) continue;
+      if (event.type === 'MemberLeft' && event.subjectId === this.stream.leavingUserId) {
+        this.#stopAt(this.position);
+        return false;
+      }
       const encoded = await this.#group?.replay(event);
       const { sink } = this.stream;
-      if (encoded === undefined || encoded === personal || !this.#group || !sink) return;
-      if (this.#generation !== this.feed.generation) return;
+      if (encoded === undefined || encoded === personal || !this.#group || !sink) return true;
+      if (this.#generation !== this.feed.generation) return true;
       // The event was sent live during this execution.
       if (event.seq <= this.position.seq) continue;
       this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
       if (encoded) {
         this.stream.counts.replayed += 1;
-        sink.write(encoded.forViewer(this.stream.request.viewerScope.userId));
-        if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
+        sink.write(encoded);
       }
-      if (this.stream.isBlocked(this)) return;
+      if (this.stream.isBlocked(this)) return true;
     }
+    return true;
   }
 }

@@ -25,8 +25,6 @@ export interface InboxRequest {
   selection: InboxSelection;
   /** The rooms at the time of the request. */
   rooms: InboxRooms;
-  /** When the rooms had been read, by performance.now(). */
-  readAt: number;
   /** The cursors to resume after; undefined: only new events. */
   after: readonly string[] | undefined;
   /** @throws the reason if the client has left. */

@@ -1,8 +1,6 @@
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import { forEachOf } from '../../common/for-each-of.ts';
-import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/domain/inbox-rooms.ts';
-import { findMembersAmong } from '../../data/domain/memberships.ts';
-import type { LogPosition } from '../../data/event-log/events.ts';
+import { findForeignRooms } from '../../data/domain/inbox-rooms.ts';
 import { ClientError, codeOf } from '../../errors.ts';
 import type { Feeds } from '../feed/feeds.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
@@ -10,15 +8,15 @@ import type { Groups } from '../groups/groups.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import { Inbox } from './inbox.ts';
 import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
-import { Memberships, type MembershipsParts } from './memberships.ts';
-import { createFindStart, readCursors } from './start.ts';
+import { findRoomStart, findStart, type InboxStart, readCursors } from './start.ts';
+import { UserLogs, type UserLogsParts } from './user-logs.ts';
 
 /** One inbox opens many feeds, most of which are quiet: they must not take much memory. */
 const recentCount = 8;
 /** The maximum number of rooms of one inbox that are opened at the same time. */
 const maxOpening = 16;
 
-interface InboxesParts extends MembershipsParts {
+interface InboxesParts extends UserLogsParts {
   feeds: Feeds;
   groups: Groups;
   costs: GroupCosts;
@@ -29,11 +27,11 @@ interface InboxesParts extends MembershipsParts {
 export class Inboxes {
   readonly #parts: InboxesParts;
   readonly #inboxes = new Set<Inbox>();
-  readonly #memberships: Memberships;
+  readonly #userLogs: UserLogs;
 
   constructor(parts: InboxesParts) {
     this.#parts = parts;
-    this.#memberships = new Memberships(parts);
+    this.#userLogs = new UserLogs(parts);
   }
 
   [Symbol.iterator](): Iterator<Inbox> {
@@ -45,43 +43,36 @@ export class Inboxes {
   }
 
   compareSoon(): void {
-    this.#memberships.compareSoon();
+    this.#userLogs.compareSoon();
   }
 
-  /** Ends the inboxes with a room of which their users are no members in the present history of the database. */
-  async checkMembers(roomId: string): Promise<void> {
+  /** Ends the inboxes with a room whose users have another history in the database, in which they may be no members of it. */
+  async checkHistory(roomId: string): Promise<void> {
     const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
-    if (inboxes.length === 0) return;
-    const userIds = new Set(inboxes.map(({ request }) => request.userId));
-    const { members } = await findMembersAmong(this.#parts.database.db, roomId, [...userIds]);
-    for (const inbox of inboxes) {
-      if (!members.has(inbox.request.userId)) inbox.lose(roomId);
-      this.#memberships.refresh(inbox);
-    }
+    await forEachOf(inboxes, maxOpening, (inbox) => inbox.checkHistory());
   }
 
   /** @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED. */
   async open(request: InboxRequest): Promise<Inbox> {
-    const { rooms, version } = request.rooms;
+    const { selection, rooms } = request;
     const positions = request.after && readCursors(request.after);
     await this.#assertOwn(request, positions?.keys() ?? []);
-    const { selection } = request;
-    const bytes = rooms.length * inboxRoomBytes;
+    const start = await findStart(this.#parts.database, request, positions);
+    const bytes = rooms.rooms.length * inboxRoomBytes;
     selection.account.addOrThrow(bytes);
     selection.account.add(-bytes);
-    const inbox = this.#create(request);
-    const { userId } = inbox.request;
-    const findNext = (roomId: string, { seq }: LogPosition) =>
-      findNextJoin(this.#parts.database.db, { roomId, userId, after: seq });
-    const findStart = createFindStart(request, positions, findNext);
+    const inbox = this.#create(request, start);
     try {
-      if (!inbox.countRooms(rooms.length)) throw tooManyRooms();
-      await forEachOf(rooms, maxOpening, async (room) => {
+      if (!inbox.countRooms(rooms.rooms.length)) throw tooManyRooms();
+      await forEachOf(start.rooms, maxOpening, async (room) => {
         await yieldWhenDue();
         request.throwIfCancelled();
-        await inbox.open(room.roomId, findStart(room));
+        const follower = await inbox.open(room.roomId, (feed) => findRoomStart(feed, room, request, positions));
+        const position = positions?.get(room.roomId);
+        // It was deleted meanwhile.
+        if (!follower && position) start.known.set(room.roomId, position);
       });
-      if (!inbox.hasStopped) await this.#memberships.add(inbox, version);
+      if (!inbox.hasStopped) await this.#userLogs.add(inbox);
       return inbox;
     } catch (error) {
       inbox.stop(codeOf(error));
@@ -89,21 +80,18 @@ export class Inboxes {
     }
   }
 
-  #create({ selection: request, readAt }: InboxRequest): Inbox {
+  #create({ selection: request }: InboxRequest, start: InboxStart): Inbox {
     const { database, feeds, groups, costs, counts, onError } = this.#parts;
-    const { userId } = request;
     const inbox: Inbox = new Inbox({
       request,
-      readAt,
+      start,
       source: 'inbox',
+      database,
       costs,
       counts,
       groups,
       acquire: (roomId) => feeds.acquire(roomId, recentCount),
-      release: (roomId) => void feeds.release(roomId).catch(onError),
-      findNextJoin: (roomId, after) => this.#findVisibleJoin({ roomId, userId, after: after.seq }),
-      findNextLeave: (roomId, after) => findNextLeave(database.db, { roomId, userId, after: after.seq }),
-      refresh: (error) => this.#memberships.refresh(inbox, error),
+      release: (roomId) => feeds.release(roomId).catch(onError),
       onEnd: () => this.#remove(inbox),
       onError,
     });
@@ -111,24 +99,14 @@ export class Inboxes {
     return inbox;
   }
 
-  /** Like `findNextJoin`, for a room that the user may see. */
-  async #findVisibleJoin(values: AfterPosition): Promise<LogPosition | undefined> {
-    const { roomId, userId } = values;
-    const { db } = this.#parts.database;
-    const joined = await findNextJoin(db, values);
-    if (!joined) return undefined;
-    const { needsMembership, members } = await findMembersAmong(db, roomId, [userId]);
-    return needsMembership && !members.has(userId) ? undefined : joined;
-  }
-
   #remove(inbox: Inbox): void {
     this.#inboxes.delete(inbox);
-    this.#memberships.delete(inbox);
+    this.#userLogs.delete(inbox);
   }
 
-  /** Cursors of rooms that were deleted or left are ignored. */
+  /** Cursors of rooms that were deleted or left are not refused. */
   async #assertOwn({ selection: { userId }, rooms: { rooms } }: InboxRequest, named: Iterable<string>): Promise<void> {
-    const joined = new Set(rooms.map(({ roomId }) => roomId));
+    const joined = new Set([userId, ...rooms.map(({ roomId }) => roomId)]);
     const others = [...named].filter((roomId) => !joined.has(roomId));
     if (others.length === 0) return;
     const foreign = await findForeignRooms(this.#parts.database.db, userId, others);

@@ -22,7 +22,7 @@ import {
 } from '../parsers.ts';
 
 /** A client with an open WebSocket or event stream. */
-export const clientFields = {
+const client = fields({
   id: text,
   viewerId: orNull(text),
   address: text,
@@ -34,8 +34,7 @@ export const clientFields = {
   subscriptions: integer,
   bytesWaiting: integer,
   lagMs: number,
-};
-const client = fields(clientFields);
+});
 export type Client = Parsed<typeof client>;
 
 const key: Parser<Key> = (value) => {

@@ -2,7 +2,6 @@ import type { DatabaseKind } from '../../data/database/database.ts';
 import type { BusKind } from '../bus/bus.ts';
 import { firstOf } from '../first-of.ts';
 import { fields, integer, listOf, number, orNull, type Parsed, text } from '../parsers.ts';
-import { clientFields } from './clients.ts';
 
 const queueDepthFields = { name: text, depth: integer };
 
@@ -38,6 +37,7 @@ export const parseReport = fields({
   rooms: listOf(fields(roomFollowersFields)),
 });
 export type NodeReport = Parsed<typeof parseReport>;
+export type ErrorCount = NodeReport['errors'][number];
 export type RoomFollowers = NodeReport['rooms'][number];
 
 const maxRooms = 20;
@@ -53,20 +53,6 @@ export interface ServerStatus {
   mostFollowedRooms: RoomFollowers[];
   errors: NodeReport['errors'];
 }
-
-/** The properties that are fields of the schema without a resolver. */
-export const inventoryFields = {
-  ClientConnection: ['edges', 'nodes', 'pageInfo', 'total'],
-  ClientEdge: ['cursor', 'node'],
-  Client: Object.keys(clientFields),
-  ServerStatus: ['time', 'nodes', 'database', 'bus', 'mostFollowedRooms', 'errors'] satisfies (keyof ServerStatus)[],
-  NodeStatus: Object.keys(nodeStatusFields),
-  QueueDepth: Object.keys(queueDepthFields),
-  DatabaseStatus: ['kind', 'version', 'isUp'] satisfies (keyof ServerStatus['database'])[],
-  BusStatus: ['kind', 'isUp'] satisfies (keyof ServerStatus['bus'])[],
-  RoomFollowers: Object.keys(roomFollowersFields),
-  ErrorCount: Object.keys(errorCountFields),
-};
 
 /** Joins the reports of all nodes. */
 export function joinReports(

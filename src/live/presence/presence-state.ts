@@ -33,9 +33,6 @@ export function joinPresence(roomId: string, nodes: readonly NodePresence[]): Pr
   };
 }
 
-/** The properties that are fields of the schema without a resolver. */
-export const presenceFields = { RoomPresence: ['count'] satisfies (keyof PresenceState)[] };
-
 export const maxUsers = 100;
 export const maxTyping = 10;
 

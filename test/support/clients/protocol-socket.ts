@@ -31,6 +31,8 @@ export interface Result {
 export interface LiveOperation {
   /** The cursor from which the subscription is live. */
   start: Promise<string>;
+  /** Of an inbox: the cursor of its user's log, by the user's id. It arrives before `start` resolves. */
+  userCursor: Record<string, string>;
   results: ReceivedQueue<Result>;
   /** The errors of its `error` message. */
   refused: Promise<ReplyError[]>;
@@ -40,6 +42,7 @@ interface OpenOperation {
   started: (cursor: string) => void;
   refuse: (errors: ReplyError[]) => void;
   results: ReceivedQueue<Result>;
+  userCursor: Record<string, string>;
 }
 
 /** A WebSocket without a client library, so that a test can send any message, valid or invalid. It never retries. */
@@ -92,9 +95,10 @@ export class ProtocolSocket {
     const start = Promise.withResolvers<string>();
     const refused = Promise.withResolvers<ReplyError[]>();
     const results = new ReceivedQueue<Result>();
-    this.#operations.set(id, { started: start.resolve, refuse: refused.resolve, results });
+    const userCursor = {};
+    this.#operations.set(id, { started: start.resolve, refuse: refused.resolve, results, userCursor });
     this.send({ type: 'subscribe', id, payload: { query, variables } });
-    return { start: start.promise, results, refused: refused.promise };
+    return { start: start.promise, results, refused: refused.promise, userCursor };
   }
 
   complete(id: string): void {
@@ -148,6 +152,8 @@ export class ProtocolSocket {
     if (type === 'error') operation?.results.close(() => JSON.stringify(payload));
     if (type === 'complete') operation?.results.close(() => 'complete');
     if (type !== 'ping') return;
+    for (const [id, cursors] of Object.entries(payload?.cursors ?? {}))
+      Object.assign(this.#operations.get(id)?.userCursor ?? {}, cursors);
     for (const [id, cursor] of Object.entries(payload?.live ?? {})) this.#operations.get(id)?.started(cursor as string);
   }
 

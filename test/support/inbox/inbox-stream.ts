@@ -17,6 +17,17 @@ export interface InboxEvent {
   actor: { id: string } | null;
   post?: { title: string } | null;
   user?: { id: string } | null;
+  /** Whether its message says that events before it were left out. */
+  gap?: true;
+}
+
+/** `extensions.live` of an event of an inbox. */
+interface LiveOfRoom {
+  room: string;
+  cursor: string;
+  ended?: true;
+  gap?: true;
+  cursors?: Cursors;
 }
 
 /** An inbox on a WebSocket of its own. */
@@ -24,12 +35,15 @@ export class InboxStream {
   readonly socket: ProtocolSocket;
   /** The last cursor of each room. */
   readonly cursors: Cursors;
+  /** What `resumable()` of docs/resume.md stores: the last cursor of each room that has not ended, and of the user. */
+  readonly seen: Cursors;
   readonly #operation: LiveOperation;
 
   constructor(socket: ProtocolSocket, operation: LiveOperation, start: Cursors) {
     this.socket = socket;
     this.#operation = operation;
     this.cursors = { ...start };
+    this.seen = { ...start, ...operation.userCursor };
   }
 
   /** Opens an inbox, and waits until it is live. `seen`: the cursors in `connectionParams`. */
@@ -49,13 +63,16 @@ export class InboxStream {
   async next(): Promise<InboxEvent> {
     const { data, errors, extensions } = await this.#operation.results.next();
     if (errors) throw new Error(JSON.stringify(errors));
-    const { room, cursor } = extensions.live as { room: string; cursor: string };
+    const { room, cursor, ended, gap, cursors } = extensions.live as unknown as LiveOfRoom;
     this.cursors[room] = cursor;
-    return data.inbox;
+    if (ended) delete this.seen[room];
+    else this.seen[room] = cursor;
+    Object.assign(this.seen, cursors);
+    return { ...data.inbox, ...(gap && { gap }) };
   }
 
   /** What the extensions of the next message say about its room. */
-  async nextLive(): Promise<Record<string, unknown>> {
+  async nextLive(): Promise<object> {
     return (await this.#operation.results.next()).extensions.live;
   }
 

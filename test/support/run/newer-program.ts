@@ -82,7 +82,7 @@ const addedEvent: Record<string, Change[]> = {
   'src/resolvers/room-event.ts': [['export const roomEventResolvers = {', 'PostPinned: PostCreated,']],
   'src/resolvers/post.ts': [
     [
-      'export const postMutations: MutationResolvers = {',
+      'export const postMutations = {',
       `pinPost: (_, { id }, context) =>
          changePostAsViewer(context, id, async (db, { append }, viewer, { post }) => {
            append({ ...eventOf(post), type: 'PostPinned', actorId: viewer.user.id, store: async () => undefined });

@@ -36,7 +36,7 @@ export interface ReplyError {
     code: string;
     requestId?: string;
     details?: { field: string; issue: string }[];
-    live?: { cursor: string };
+    live?: { cursor: string; room?: string; cursors: Record<string, string> };
   };
 }
 

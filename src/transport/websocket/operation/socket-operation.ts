@@ -208,8 +208,10 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     if (connection.isEnding) return sink;
     // The credentials may have been renewed since the operation arrived.
     this.checkScope(connection.credentials.viewer);
-    if (stream.cursor !== undefined)
-      void connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: stream.cursor } } }));
+    const { cursor, userCursor } = stream;
+    // Clients of earlier versions keep what `live` has, and would never move the cursor of the user.
+    const payload = { live: { [id]: cursor }, ...(userCursor && { cursors: { [id]: userCursor } }) };
+    if (cursor !== undefined) void connection.send(JSON.stringify({ type: 'ping', payload }));
     stream.start(sink);
     return sink;
   }
