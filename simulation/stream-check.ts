@@ -27,6 +27,8 @@ export class StreamCheck {
   /** The position in the log of its user, which an earlier client does not know. */
   #userPosition: RoomPosition | undefined;
   readonly #isEarlier: boolean;
+  /** The number in that log after which it has missed nothing without a notice. */
+  #since: number | undefined;
   /** The number in that log at which the present stream has started. */
   #userStart = 0;
   /** The users that its latest state shows as present. */
@@ -134,6 +136,7 @@ export class StreamCheck {
       this.positions = this.#toPositions(received.cursor);
       const [start] = Object.values(received.userCursor ?? {});
       if (start !== undefined && !this.#isEarlier) this.#userPosition = toPosition(start);
+      this.#since ??= this.#userPosition?.seq;
     }
   }
 
@@ -406,7 +409,7 @@ export class StreamCheck {
     }
     if (type !== event.type)
       this.#fail(`it received event ${seq} of room ${roomId} as ${type} instead of ${event.type}`);
-    this.#run.note(`${this.#name} receives ${type} ${seq} of ${roomId}`);
+    this.#run.note(`${this.#name} receives ${type} ${seq} of ${roomId}${hasGap ? ' with a gap' : ''}`);
     if (before) {
       // docs/resume.md: of a room that the user has lost and that is private, events may be left out before the MemberLeft.
       const isPrivate = event.audience !== undefined || model.rooms.get(roomId)?.isPrivate;
@@ -435,7 +438,12 @@ export class StreamCheck {
       event.roomId === roomId &&
       event.roomSeq < seq &&
       event.roomSeq >= (end?.seq ?? seq);
-    if (isJoin && this.#userPosition && !this.#isRewoundSince && model.userEventsAfter(this.#userId, 0).some(isSkipped))
+    if (
+      isJoin &&
+      this.#userPosition &&
+      !this.#isRewoundSince &&
+      model.userEventsAfter(this.#userId, this.#since ?? 0).some(isSkipped)
+    )
       this.#fail(`room ${roomId} enters its inbox after ${seq}, and an earlier membership was left out`);
     if (end && seq < end.seq && !model.isGone(end) && !model.restored.has(roomId))
       this.#fail(`room ${roomId} ended in its inbox with event ${end.seq}, and enters it with ${seq + 1}`);
@@ -470,7 +478,9 @@ export class StreamCheck {
         const isDeleted = follows.kind === 'inbox' && model.deleted.has(this.#userId);
         // A room that has begun or ended since is opened later.
         const changed = model.userEventsAfter(this.#userId, this.#userStart);
-        const isLate = isExpired && changed.some(({ roomId }) => roomId === room);
+        const isLate = changed.some(
+          ({ roomId, roomSeq }) => roomId === room && (isExpired || model.isTrimmed(roomId, roomSeq)),
+        );
         return (isOpen ? isGone || mayNotice || isLate : isExpired) || this.#isRewoundSince || isDeleted
           ? undefined
           : 'the log has its position';
@@ -519,6 +529,7 @@ export class StreamCheck {
     this.#foreign = undefined;
     const cursors = live?.cursors ?? live?.cursor;
     if (code === 'UNAUTHENTICATED') return;
+    this.#since = undefined;
     if (code === 'CURSOR_EXPIRED' || code === 'SLOW_CONSUMER' || code === 'CURSOR_INVALID') this.notices += 1;
     this.positions = cursors === undefined ? undefined : this.#toPositions(cursors);
     const own = typeof cursors === 'object' ? cursors[this.#userId] : undefined;

@@ -61,7 +61,7 @@ const safeArrivalMs = 400;
 const maxAccessMs = 2_000;
 const meetingMs = 20;
 /** How long some slow reads in a row may take. */
-const slowReadsMs = 500;
+const slowReadsMs = 1_000;
 /** The faults after which messages about changes are lost or late. */
 const faultsOfMessages = [
   'busLoses',

@@ -118,8 +118,8 @@ export type User = Node & {
   /** The user's unpublished posts, oldest first. The list is empty unless the user is the viewer. */
   drafts: PostPage;
   /**
-   * The current position in what happens to the user: pass it to `Subscription.inbox` as one more of the cursors in `after`,
-   * beside those of `rooms`. It is null unless the user is the viewer.
+   * The current position in the user's log: rooms that the user joins, leaves and reads. Pass it to `Subscription.inbox` as one
+   * more of the cursors in `after`, beside those of `rooms`. It is null unless the user is the viewer.
    */
   cursor?: Maybe<Scalars['String']['output']>;
   /**
@@ -1713,7 +1713,10 @@ export type RoomRead = RoomEvent & {
   actor?: Maybe<User>;
 };
 
-/** The room was deleted. It is sent in the inbox only, as the last event of the room, which is as it was before. */
+/**
+ * The room was deleted. It is sent in the inbox only, as the last event of the room, which is as it was before. For a client
+ * that was away, only the id of the room is left.
+ */
 export type RoomDeleted = RoomEvent & {
   /** The position of the latest event of the room that was sent before. */
   cursor: Scalars['String']['output'];

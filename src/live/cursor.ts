@@ -1,6 +1,6 @@
 import type { LogPosition } from '../data/event-log/events.ts';
 
-/** A position in the log of one room. */
+/** A position in the log of one room, or of one user: `roomId` is then the id of the user. */
 export interface RoomPosition extends LogPosition {
   roomId: string;
 }

@@ -31,7 +31,7 @@ import { maxInvitations } from './invitation.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';
-import { findLivingUser } from './rules/rows.ts';
+import { contentIdOf, findLivingUser } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 import { findVisibleRoom } from './rules/visible-rows.ts';
 
@@ -59,9 +59,9 @@ export const Room = {
   unread: async (room, _, { viewer, loaders }) => (viewer && (await loaders.unread(viewer.user.id, room.id))) ?? null,
   lastRead: async (room, _, { viewer, loaders }) =>
     (viewer && (await loaders.readUpTo(viewer.user.id, room.id))) ?? null,
-  presence: ({ id }, _, { services }) => services.presence.read(id),
-  members: (room, args, { db }) => findMembers(db, { roomId: room.id }, args),
-  posts: (room, args, { db, readsBodies }) => findRoomPosts(db, { readsBodies, roomId: room.id }, args),
+  presence: (room, _, { services }) => services.presence.read(contentIdOf(room)),
+  members: (room, args, { db }) => findMembers(db, { roomId: contentIdOf(room) }, args),
+  posts: (room, args, { db, readsBodies }) => findRoomPosts(db, { readsBodies, roomId: contentIdOf(room) }, args),
 } satisfies RoomResolvers;
 
 export const roomQueries = {

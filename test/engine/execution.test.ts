@@ -246,7 +246,7 @@ async function fill(db: Db): Promise<void> {
     const user = await insertUser(db, { name, email: `${name}@example.org` });
     viewer ??= { user: toPublicUser(user), expiresAt: Number.MAX_SAFE_INTEGER } as Viewer;
     const room = await insertRoom(db, createRoomRow({ name: `room of ${name}`, ownerId: user.id }));
-    await insertMember(db, room.id, viewer.user.id);
+    await insertMember(db, { roomId: room.id, userId: viewer.user.id });
     ids.push(user.id, room.id);
     for (let count = 0; count < 4; count += 1) {
       const publishedAt = count === 0 ? null : count;

@@ -16,7 +16,16 @@ interface Membership {
   userId: string;
 }
 
-const insertMemberRow = createStatement((db, { roomId, userId }: Membership) =>
+/*
+ * Triggers write each row that is inserted or deleted into the log of its user, which stays locked until the end of the
+ * transaction, after the room. A transaction of a group therefore names the user (see `TransactionOptions`).
+ */
+
+/**
+ * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
+ * already.
+ */
+export const insertMember = createStatement((db, { roomId, userId }: Membership) =>
   db.insertInto('roomMembers').values({ roomId, userId, joinedAt: timeOfAppended(roomId) }),
 );
 
@@ -32,17 +41,9 @@ const insertFormerMember = createStatement((db, { roomId, userId }: Membership) 
     .onConflict((conflict) => conflict.columns(['userId', 'roomId']).doNothing()),
 );
 
-/**
- * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
- * already.
- */
-export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await insertMemberRow(db, { roomId, userId });
-}
-
 /** Deletes a member, who remains known as a former one. */
-async function removeMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await Promise.all([deleteMember(db, { roomId, userId }), insertFormerMember(db, { roomId, userId })]);
+async function removeMember(db: Db, member: Membership): Promise<void> {
+  await Promise.all([deleteMember(db, member), insertFormerMember(db, member)]);
 }
 
 /** The event of a membership that begins or ends, with its change. */
@@ -51,9 +52,9 @@ export function membershipEvent(
   room: RoomRow,
   { id, version }: Pick<PublicUser, 'id' | 'version'>,
   actorId: string,
-): NewPlainEvent<void> {
+): NewPlainEvent<unknown> {
   const change = type === 'MemberJoined' ? insertMember : removeMember;
-  const store = (db: Db) => change(db, room.id, id);
+  const store = (db: Db): Promise<unknown> => change(db, { roomId: room.id, userId: id });
   return { type, roomId: room.id, subjectId: id, version, actorId, store };
 }
 

@@ -4,7 +4,14 @@ import type { TraceContext } from '../../tracing/trace-context.ts';
 import type { Db } from '../database/database.ts';
 import { deleteSome } from '../sql/some-rows.ts';
 import { createStatement } from '../sql/statement.ts';
-import { type PostRow, type PublicUser, type RoomEventRow, type RoomRow, roomEventColumns } from '../tables.ts';
+import {
+  type ClosedRoom,
+  type PostRow,
+  type PublicUser,
+  type RoomEventRow,
+  type RoomRow,
+  roomEventColumns,
+} from '../tables.ts';
 import { type InboxEventType, type PostEventType, type RoomEventType, roomEventTypes } from './room-event-types.ts';
 
 export const maxMark = 2 ** 31;
@@ -47,7 +54,7 @@ export interface RoomEvent extends RoomEventRow {
   /** The trace of the change, if it is recorded; it is not stored. */
   trace?: TraceContext | undefined;
   /** The room as it was when the event was read, in case that it is deleted before the event is executed. */
-  room?: RoomRow | undefined;
+  room?: RoomRow | ClosedRoom | undefined;
   /** What else `extensions.live` of its message has. */
   live?: LiveExtension | undefined;
 }

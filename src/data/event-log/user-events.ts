@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
-import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement } from '../sql/statement.ts';
 import { type UserEventRow, userEventColumns } from '../tables.ts';
 import { follows, headOf, type LogPosition, logStart, maxMark, type ReadFailure } from './events.ts';
@@ -11,47 +10,17 @@ import { follows, headOf, type LogPosition, logStart, maxMark, type ReadFailure 
  * numbers and marks are those of a log of a room. A deleted room has no log, so that the user's log is what tells of its end.
  */
 
-const advanceHead = createStatement((db, { userId, mark }: { userId: string; mark: number }) =>
-  db
-    .insertInto('userLogs')
-    .values({ userId, head: 1, headMark: mark, previousMark: 0 })
-    .onConflict((conflict) =>
-      conflict.column('userId').doUpdateSet((eb) => ({
-        head: eb('userLogs.head', '+', 1),
-        previousMark: eb.ref('userLogs.headMark'),
-        headMark: mark,
-      })),
-    ),
-);
-
-const insertRoomRead = createStatement((db, { userId, roomId, now }: { userId: string; roomId: string; now: number }) =>
-  db
-    .insertInto('userEvents')
-    .columns(['userId', 'seq', 'mark', 'previousMark', 'type', 'roomId', 'roomSeq', 'roomMark', 'at'])
-    .expression((eb) =>
-      eb
-        .selectFrom('userLogs')
-        .select([
-          'userId',
-          'head',
-          'headMark',
-          'previousMark',
-          sql<UserEventRow['type']>`cast('RoomRead' as text)`.as('type'),
-          sql<string>`cast(${roomId} as text)`.as('roomId'),
-          sql<number>`0`.as('roomSeq'),
-          sql<number>`0`.as('roomMark'),
-          sql<number>`cast(${now} as bigint)`.as('at'),
-        ])
-        .where('userId', '=', userId),
-    ),
-);
-
 /** Writes that the user has read a room. The user's log is locked until the end of the transaction, after the room. */
 export async function appendRoomRead(db: Db, userId: string, roomId: string): Promise<void> {
-  await Promise.all([
-    advanceHead(db, { userId, mark: randomInt(1, maxMark) }),
-    insertRoomRead(db, { userId, roomId, now: Date.now() }),
-  ]);
+  const advance = sql`
+    insert into "userLogs" ("userId", "head", "headMark", "previousMark") values (${userId}, 1, ${randomInt(1, maxMark)}, 0)
+      on conflict ("userId") do update set
+        "head" = "userLogs"."head" + 1, "previousMark" = "userLogs"."headMark", "headMark" = excluded."headMark"`;
+  const insert = sql`
+    insert into "userEvents" ("userId", "seq", "mark", "previousMark", "type", "roomId", "roomSeq", "roomMark", "at")
+      select "userId", "head", "headMark", "previousMark", 'RoomRead', cast(${roomId} as text), 0, 0, cast(${Date.now()} as bigint)
+      from "userLogs" where "userId" = ${userId}`;
+  await Promise.all([advance.execute(db), insert.execute(db)]);
 }
 
 const selectEvents = createStatement((db, { userId, after, limit }: { userId: string; after: number; limit: number }) =>
@@ -85,39 +54,24 @@ export async function readUserEvents(
   const head = rows[0] ? headOf(rows[0]) : logStart;
   if (after.seq > head.seq) return 'rewound';
   if (after.seq === head.seq) return after.mark === head.mark ? [] : 'rewound';
-  const [first] = rows as readonly UserEventRow[];
-  if (first?.seq !== after.seq + 1) return 'trimmed';
-  return follows(first, after) ? (rows as readonly UserEventRow[]) : 'rewound';
+  const events = rows as readonly UserEventRow[];
+  const [first] = events;
+  if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';
+  return follows(first, after) ? events : 'rewound';
 }
 
 /** The beginnings and ends of a user's memberships between two numbers of the user's log, in order. */
 export function findMembershipChanges(
   db: Db,
   { userId, after, upTo }: { userId: string; after: number; upTo: number },
-): Promise<Pick<UserEventRow, 'seq' | 'previousMark' | 'roomId' | 'roomSeq'>[]> {
+): Promise<UserEventRow[]> {
   return db
     .selectFrom('userEvents')
-    .select(['seq', 'previousMark', 'roomId', 'roomSeq'])
+    .select(userEventColumns)
     .where('userId', '=', userId)
     .where('seq', '>', after)
     .where('seq', '<=', upTo)
     .where('type', '<>', 'RoomRead')
     .orderBy('seq')
     .execute();
-}
-
-/** The users among these whose logs are not at these positions any more. */
-export async function findMovedUsers(
-  db: Db,
-  positions: Iterable<readonly [userId: string, LogPosition]>,
-): Promise<Set<string>> {
-  const known = Array.from(positions, ([userId, { seq, mark }]) => [userId, seq, mark]);
-  const { rows } = await sql<{ userId: string }>`
-    select known.value ->> 0 as "userId"
-    from ${dialectOf(db).elementsOf(JSON.stringify(known))} as known
-    left join "userLogs" on "userLogs"."userId" = known.value ->> 0
-    where coalesce("head", 0) <> cast(known.value ->> 1 as bigint)
-      or coalesce("headMark", 0) <> cast(known.value ->> 2 as bigint)
-  `.execute(db);
-  return new Set(rows.map(({ userId }) => userId));
 }

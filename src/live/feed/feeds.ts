@@ -102,7 +102,7 @@ export class Feeds {
 
   async #compare(feeds: readonly Feed[]): Promise<void> {
     const heads = feeds.map(({ roomId, head }) => [roomId, head] as const);
-    const moved = await findMovedHeads(this.#parts.database.checks, heads);
+    const moved = await findMovedHeads(this.#parts.database.checks, 'rooms', heads);
     for (const feed of feeds) {
       const head = moved.get(feed.roomId);
       const isHere = head?.seq === feed.head.seq && head.mark === feed.head.mark;

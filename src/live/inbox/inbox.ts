@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { yieldWhenDue } from '../../common/event-loop.ts';
@@ -13,7 +13,7 @@ import {
   type ReadFailure,
   type StreamEvent,
 } from '../../data/event-log/events.ts';
-import { readUserEvents } from '../../data/event-log/user-events.ts';
+import { findMembershipChanges, readUserEvents } from '../../data/event-log/user-events.ts';
 import type { RoomRow, UserEventRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { encodeCursor } from '../cursor.ts';
@@ -36,21 +36,24 @@ export interface InboxParts extends LiveStreamParts<InboxSelection> {
   release: (roomId: string) => void;
 }
 
-/** A room that ends with the user's MemberLeft. */
+/** The end of a membership that its room's follower has not reached yet. */
 interface Ending {
-  follower: Follower;
   /** The position before the MemberLeft. */
   last: LogPosition;
   /** When events before the MemberLeft are left out if the room is private, by performance.now(). */
   until: number;
+  /** Whether the client does not get all events before the MemberLeft. */
   hasGap: boolean;
-  resolve: () => void;
+  /** Called with true when the follower has stopped before the MemberLeft, or has been removed. */
+  resolve: (isReached: boolean) => void;
 }
 
 /** The number of events in one read of the user's log. */
 const chunkLength = 64;
 /** How long the last events of a private room are sent after the end of the membership was found, in milliseconds. */
 const maxEndMs = 2_000;
+/** How long a message whose cursors have become old waits until it is executed again, in milliseconds. */
+const maxPauseMs = 50;
 
 /**
  * One stream of the events of all rooms of a user. It follows the user's log: an event there begins or ends a room, whose
@@ -66,7 +69,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #known: Map<string, LogPosition>;
   /** The rooms that have begun, with their starts: until they send something, the client has no cursor of them. */
   readonly #begun = new Map<string, LogPosition>();
-  #ending: Ending | undefined;
+  /** By room. An earlier event of the user's log may still wait for the client. */
+  readonly #endings = new Map<string, Ending>();
   readonly #catchUps = new CatchUps(this);
   readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.#parts.onError));
   #roomCount = 0;
@@ -105,12 +109,18 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** There may be new events in the user's log. */
   wake(): void {
-    if (this.sink) void this.#reading.request();
+    if (!this.sink) return;
+    // An event that waits for the client must not delay the end of a private room.
+    if (this.#reading.running !== undefined) this.#findEndings().catch(this.#parts.onError);
+    void this.#reading.request();
   }
 
   /** Ends the stream if the database has another history, in which the user may be no member of a room. */
   async checkHistory(): Promise<void> {
     await this.#readChunk(1);
+    // The events that they wait for may be lost: the log is read again.
+    for (const { resolve } of this.#endings.values()) resolve(false);
+    this.#endings.clear();
   }
 
   /** Counts the rooms for the client. Returns false, and changes nothing, if all its inboxes would have too many. */
@@ -136,15 +146,15 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   skipTo({ feed, position }: Follower): LogPosition | undefined {
-    const ending = this.#ending;
-    if (ending?.follower.feed !== feed || feed.room?.visibility !== 'PRIVATE') return undefined;
+    const ending = this.#endings.get(feed.roomId);
+    if (!ending || feed.room?.visibility !== 'PRIVATE') return undefined;
     if (performance.now() < ending.until || position.seq >= ending.last.seq) return undefined;
     ending.hasGap = true;
     return ending.last;
   }
 
-  onStopped(follower: Follower): void {
-    if (this.#ending?.follower === follower) this.#ending.resolve();
+  onStopped({ feed }: Follower): void {
+    this.#endings.get(feed.roomId)?.resolve(true);
   }
 
   onDeleted(follower: Follower): void {
@@ -187,8 +197,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       if (events.length === 0) return;
       for (const event of events) {
         await yieldWhenDue();
-        await this.#apply(event);
+        const isDone = await this.#apply(event);
         if (!this.sink) return;
+        if (!isDone) break;
         this.position = { seq: event.seq, mark: event.mark };
       }
     }
@@ -200,93 +211,126 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     const { userId } = this.request;
     const events = await readUserEvents(db, userId, this.position, length);
     if (!isReadFailure(events)) return events;
-    const rooms = await findInboxRooms(db, userId, maxInboxRooms);
-    this.end(
-      this.sink ? cursorExpired(undefined, { rooms, selection: this.request }) : new ClientError('SERVICE_UNAVAILABLE'),
-    );
+    await this.#expire();
     return [];
   }
 
-  async #apply(event: UserEventRow): Promise<void> {
+  /** What the stream has to send cannot be read any more. */
+  async #expire(room?: string): Promise<void> {
+    const { request } = this;
+    const rooms = await findInboxRooms(this.#parts.database.db, request.userId, maxInboxRooms);
+    this.end(this.sink ? cursorExpired(room, { rooms, selection: request }) : new ClientError('SERVICE_UNAVAILABLE'));
+  }
+
+  /** Returns false if the event may be lost. */
+  async #apply(event: UserEventRow): Promise<boolean> {
+    const { readsAfter, missed } = this.#parts.start;
+    if (event.seq <= readsAfter && !missed.has(event.seq)) return true;
+    if (event.type === 'MemberLeft') return this.#leave(event);
     if (event.type === 'MemberJoined') await this.#enter(event);
-    if (event.type === 'MemberLeft') await this.#leave(event);
     if (event.type === 'RoomDeleted') await this.#endDeleted(event);
     if (event.type === 'RoomRead') await this.#sendRoomRead(event);
+    return true;
   }
 
   /** The user has joined a room. */
   async #enter({ roomId, roomSeq, roomMark }: UserEventRow): Promise<void> {
     if (this.#rooms.has(roomId)) return;
     const known = this.#known.get(roomId);
-    const start = known && known.seq > roomSeq ? known : { seq: roomSeq, mark: roomMark };
+    const start = known && known.seq >= roomSeq ? known : { seq: roomSeq, mark: roomMark };
     this.#known.set(roomId, start);
     this.#begun.set(roomId, start);
-    // The membership of a private room may have ended since: its content is not sent any more.
-    if (!(await this.#maySee(roomId))) return;
+    // The membership may have ended since: the content of a private room is not sent any more.
+    const { isMember, maySee } = await this.#findAccess(roomId);
+    if (!maySee) return;
     if (!this.countRooms(this.#rooms.size + 1)) return this.end(tooManyRooms());
-    const follower = await this.open(roomId, (feed) =>
-      start === known ? this.#assertReadable(feed, known) : findJoined(feed, start),
-    );
+    const follower = await this.open(roomId, async (feed) => {
+      if (isMember && start !== known) return findJoined(feed, start);
+      await this.#expireIfUnreadable(feed, start);
+      return start;
+    });
     if (follower) this.#join(follower, follower.feed.head);
     // It is deleted, which its client may have been told without the position in the user's log.
     else if (!known) this.#known.delete(roomId);
   }
 
   /** The user has left a room. */
-  async #leave(event: UserEventRow): Promise<void> {
+  async #leave(event: UserEventRow): Promise<boolean> {
     const { roomId, roomSeq, roomMark } = event;
     const last = { seq: roomSeq, mark: roomMark };
     const known = this.#known.get(roomId);
-    let follower = this.#rooms.get(roomId);
-    if (!follower) {
-      // Its client does not know the room, or has received the event.
-      if (!known || known.seq > last.seq) return;
-      const mayRead = await this.#maySee(roomId);
-      follower = await this.open(roomId, async (feed) => {
-        await this.#assertReadable(feed, known, mayRead);
-        return mayRead ? known : last;
-      });
-      if (!this.sink) return;
-      // It was deleted since.
-      if (!follower) return this.#endDeleted(event);
-    }
-    await this.#reachEnd(follower, last, known !== undefined && known.seq < follower.position.seq);
-    await this.#sendLeft(follower, last, event);
-    this.#ending = undefined;
+    const position = this.#rooms.get(roomId)?.position ?? known;
+    // Its client does not know the room, or has received the event.
+    if (!position || position.seq > last.seq) return true;
+    const { maySee } = await this.#findAccess(roomId);
+    const follower =
+      this.#rooms.get(roomId) ??
+      (await this.open(roomId, async (feed) => {
+        await this.#expireIfUnreadable(feed, position, maySee);
+        return maySee ? position : last;
+      }));
+    // It was deleted since.
+    if (!follower) await this.#endDeleted(event);
+    if (!follower || !this.sink) return true;
+    const ending = this.#addEnding(roomId, last, known !== undefined && known.seq < follower.position.seq);
+    const isReached = await this.#reachEnd(follower, ending);
+    const { room = createRoomShell(roomId, 'private room', event.at) } = known ? {} : follower.feed;
+    if (isReached) await this.#sendLeft(follower, event, maySee ? follower.feed.room : { ...room, isClosed: true });
+    this.#endings.delete(roomId);
+    return isReached;
   }
 
-  /** Ends the stream if its client has a position of a lost history, or one that cannot be read from. */
-  async #assertReadable(feed: Feed, known: LogPosition, isRead = true): Promise<LogPosition> {
-    const found = await feed.read(known, 1);
+  /** Ends the stream if a position is of a lost history, or if the events after it are to be sent and are trimmed. */
+  async #expireIfUnreadable(feed: Feed, position: LogPosition, isRead = true): Promise<void> {
+    const found = await feed.read(position, 1);
     const isExpired = found === 'rewound' || (isRead && found === 'trimmed');
-    if (isExpired && !feed.deleted) this.#endUnreadable('rewound', feed.roomId);
-    return known;
+    if (isExpired && !feed.deleted) await this.#expire(feed.roomId);
   }
 
-  /** Resolves when the follower has stopped before the user's MemberLeft, or has been removed. */
-  async #reachEnd(follower: Follower, last: LogPosition, isShort: boolean): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    // A client that does not read would get them later, with the content of that time.
+  /** Finds the rooms that later events of the user's log end. */
+  async #findEndings(): Promise<void> {
+    const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
+    for (const event of await findMembershipChanges(this.#parts.database.db, changes)) {
+      const { type, seq, roomId, roomSeq, roomMark } = event;
+      const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#rooms.has(roomId);
+      if (isAhead) this.#addEnding(roomId, { seq: roomSeq, mark: roomMark });
+    }
+  }
+
+  #addEnding(roomId: string, last: LogPosition, hasGap = false): Ending {
+    // A client that does not read would get the events later, with the content of that time.
     const until = this.isBlocked() ? 0 : performance.now() + maxEndMs;
-    const hasGap = isShort || (this.#ending?.follower === follower && this.#ending.hasGap);
-    this.#ending = { follower, last, hasGap, until, resolve };
-    this.#join(follower, follower.feed.head);
-    if (follower.position.seq < last.seq && this.#isOpen(follower)) await promise;
+    const ending = this.#endings.get(roomId) ?? { last, until, hasGap, resolve() {} };
+    this.#endings.set(roomId, ending);
+    return ending;
   }
 
-  async #sendLeft(follower: Follower, last: LogPosition, event: UserEventRow): Promise<void> {
+  /** Resolves with false if the database has another history, in which there may be no end. */
+  async #reachEnd(follower: Follower, ending: Ending): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    ending.resolve = resolve;
+    // It may have stopped before, or at the end of an earlier membership.
+    if (follower.group) this.catchUp(follower);
+    else this.#join(follower, follower.feed.head);
+    const isReached = follower.position.seq >= ending.last.seq || !this.#isOpen(follower) || (await promise);
+    if (follower.position.seq < ending.last.seq) ending.hasGap = true;
+    return isReached;
+  }
+
+  async #sendLeft(follower: Follower, event: UserEventRow, room: StreamEvent['room']): Promise<void> {
     const { feed } = follower;
-    if (!this.#isOpen(follower)) return;
-    if (feed.head.seq <= last.seq) await feed.syncWithLog();
-    const events = await feed.read(last, 1);
+    const ending = this.#endings.get(feed.roomId);
+    if (!ending || !this.#isOpen(follower)) return;
+    if (feed.head.seq <= ending.last.seq) await feed.syncWithLog();
+    const events = await feed.read(ending.last, 1);
     if (!this.#isOpen(follower) || feed.deleted) return;
-    if (isReadFailure(events)) return this.#endUnreadable(events, feed.roomId);
+    if (isReadFailure(events)) return this.#expire(feed.roomId);
     const [left] = events;
-    // An earlier program has deleted the room.
+    // The database has another history, or an earlier program has deleted the room.
     if (left?.type !== 'MemberLeft' || left.subjectId !== this.request.userId) return feed.syncWithLog();
-    const gap = this.#ending?.hasGap ? { gap: true as const } : {};
+    const gap = ending.hasGap ? { gap: true as const } : {};
     await this.#send(event, [], (live) =>
-      this.#isOpen(follower) ? { ...left, room: feed.room, live: { ended: true, ...gap, ...live } } : undefined,
+      this.#isOpen(follower) ? { ...left, room, live: { ended: true, ...gap, ...live } } : undefined,
     );
     this.#remove(follower);
   }
@@ -299,7 +343,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     if (follower) return follower.feed.syncWithLog();
     const known = this.#known.get(roomId);
     if (!known) return;
-    const room = createDeletedRoom(roomId, at);
+    const room = createRoomShell(roomId, 'deleted room', at);
     const deleted = { type: 'RoomDeleted', roomId, subjectId: roomId, version: 0, actorId: null, at } as const;
     await this.#send(event, [], (live) => ({ ...known, ...deleted, previousMark: 0, room, live }));
     this.#known.delete(roomId);
@@ -308,7 +352,6 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** The cursor of its room must be that of the latest event that was sent, or the client would resume from an earlier one. */
   async #sendRoomRead(event: UserEventRow): Promise<void> {
     const { roomId, at } = event;
-    if (event.seq <= this.#parts.start.readsAfter) return;
     const subject = {
       type: 'RoomRead',
       roomId,
@@ -318,7 +361,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       at,
     } as const;
     await this.#send(event, [roomId], (live) => {
-      const follower = this.#rooms.get(roomId);
+      const follower = this.#endings.has(roomId) ? undefined : this.#rooms.get(roomId);
       // The room may have been deleted meanwhile.
       return follower && { ...follower.position, ...subject, previousMark: 0, room: follower.feed.room, live };
     });
@@ -337,7 +380,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       ...this.#cursorsOf([...this.#findBegun(roomId), ...rooms]),
       ...this.#userCursorAt({ seq, mark }),
     });
-    for (;;) {
+    for (let pauseMs = 0; ; pauseMs = Math.min(pauseMs + 1, maxPauseMs)) {
       while (this.sink?.isFull()) await new Promise<void>((resolve) => this.waitUntilDrained(resolve));
       const cursors = findCursors();
       const event = create({ cursors });
@@ -345,7 +388,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       const encoded = await this.request.executePersonal(event);
       if (!encoded || encoded === personal || !create({})) return;
       if (isDeepStrictEqual(findCursors(), cursors)) return this.sink?.write(encoded);
-      await setImmediate();
+      await wait(pauseMs);
     }
   }
 
@@ -373,10 +416,11 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     return { [userId]: encodeCursor({ roomId: userId, ...position }) };
   }
 
-  async #maySee(roomId: string): Promise<boolean> {
+  async #findAccess(roomId: string): Promise<{ isMember: boolean; maySee: boolean }> {
     const { userId } = this.request;
     const { needsMembership, members } = await findMembersAmong(this.#parts.database.db, roomId, [userId]);
-    return !needsMembership || members.has(userId);
+    const isMember = members.has(userId);
+    return { isMember, maySee: isMember || !needsMembership };
   }
 
   #isOpen(follower: Follower): boolean {
@@ -411,7 +455,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     follower.leave();
     this.request.account.add(-inboxRoomBytes);
     this.#parts.release(roomId);
-    if (this.#ending?.follower === follower) this.#ending.resolve();
+    this.#endings.get(roomId)?.resolve(true);
+    this.#endings.delete(roomId);
   }
 
   async #sendDeletion(follower: Follower): Promise<void> {
@@ -430,15 +475,16 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // Before it begins it may not have all rooms: its client asks again, with its own cursors.
     if (!this.sink) return this.end(new ClientError('SERVICE_UNAVAILABLE'));
     // A former member must not learn the present cursor of a room.
-    const ending = this.#ending?.follower.feed.roomId;
-    const rooms = [...this.#rooms.values()].filter(({ feed }) => feed.roomId !== ending);
-    const cursors = { ...Object.fromEntries(rooms.map(({ feed }) => [feed.roomId, feed.cursor])), ...this.userCursor };
+    const rooms = [...this.#rooms.values()].filter(({ feed }) => !this.#endings.has(feed.roomId));
+    const present = Object.fromEntries(rooms.map(({ feed }) => [feed.roomId, feed.cursor]));
+    const known = [...this.#known.keys()].filter((roomId) => !this.#begun.has(roomId));
+    const cursors = { ...this.#cursorsOf(known), ...present, ...this.userCursor };
     const code = failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER';
     this.end(new ClientError(code, undefined, { live: { ...(room !== undefined && { room }), cursors } }));
   }
 }
 
-/** A room that was deleted while the client was away, as its event has it: nothing of it is stored any more. */
-function createDeletedRoom(id: string, at: number): RoomRow {
-  return { ...createRoomRow({ id, name: 'deleted room', visibility: 'PRIVATE' }), createdAt: at, updatedAt: at };
+/** A room of which a client that was away learns no more than the id. */
+function createRoomShell(id: string, name: string, at: number): RoomRow {
+  return { ...createRoomRow({ id, name, visibility: 'PRIVATE' }), createdAt: at, updatedAt: at };
 }

@@ -11,8 +11,9 @@ import type { InboxRequest } from './inbox-request.ts';
 export interface InboxStart {
   /** The position in the user's log. */
   position: LogPosition;
-  /** The number in the user's log after which `RoomRead` is sent. */
+  /** The number in the user's log up to which only the events in `missed` are sent. */
   readsAfter: number;
+  missed: ReadonlySet<number>;
   /** The rooms that it follows from the start. */
   rooms: readonly InboxRoom[];
   /** The positions that its client has in rooms that later events of the user's log begin or end. */
@@ -43,7 +44,7 @@ export async function findStart(
 ): Promise<InboxStart> {
   const { userId } = request.selection;
   const { rooms, ending, head } = request.rooms;
-  if (!positions) return { position: head, readsAfter: head.seq, rooms, known: new Map() };
+  if (!positions) return { position: head, readsAfter: head.seq, missed: new Set(), rooms, known: new Map() };
   const own = positions.get(userId);
   if (own && isReadFailure(await readUserEvents(db, userId, own, 1))) throw cursorExpired(undefined, request);
   const changes = await findMembershipChanges(db, { userId, after: own?.seq ?? 0, upTo: head.seq });
@@ -57,6 +58,7 @@ export async function findStart(
   return {
     position: own ?? (first ? { seq: first.seq - 1, mark: first.previousMark } : head),
     readsAfter: own?.seq ?? head.seq,
+    missed: new Set(missed.map(({ seq }) => seq)),
     rooms: rooms.filter(({ roomId }) => !changed.has(roomId)),
     known: new Map(positions.entries().filter(([roomId]) => changed.has(roomId))),
   };

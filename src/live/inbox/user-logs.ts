@@ -1,6 +1,6 @@
 import { chunksOf } from '../../common/chunks.ts';
 import type { Database } from '../../data/database/database.ts';
-import { findMovedUsers } from '../../data/event-log/user-events.ts';
+import { findMovedHeads } from '../../data/event-log/moved-heads.ts';
 import { type Bus, userTopic } from '../bus/bus.ts';
 import { Comparison } from '../comparison.ts';
 import type { Inbox } from './inbox.ts';
@@ -71,7 +71,7 @@ export class UserLogs {
     const all = this.#users.values().flatMap(({ inboxes }) => inboxes);
     for (const inboxes of chunksOf([...all], maxCompared)) {
       const positions = inboxes.map(({ request, position }) => [request.userId, position] as const);
-      const moved = await findMovedUsers(this.#parts.database.checks, positions).catch(this.#parts.onError);
+      const moved = await findMovedHeads(this.#parts.database.checks, 'users', positions).catch(this.#parts.onError);
       for (const inbox of inboxes) if (moved?.has(inbox.request.userId)) inbox.wake();
     }
   }

@@ -10,7 +10,7 @@ export type SeenPositions = Map<string, readonly string[]>;
 
 /**
  * The entries of `connectionParams.live.seen`; nothing else in `live` is read. An entry is a cursor, or the cursors of an
- * inbox: a list, or a map by room; null stands for no cursor. A text describes an invalid entry, as the reason of a close
+ * inbox: a list, or a map by room and user; null stands for no cursor. A text describes an invalid entry, as the reason of a close
  * frame: to ignore the entry would lose events silently.
  */
 export function readSeen(live: unknown, maxEntries: number): SeenPositions | string {

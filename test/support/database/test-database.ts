@@ -89,7 +89,8 @@ const tables = [
   'rooms',
   'roomMembers',
   'formerMembers',
-  'membershipVersions',
+  'userLogs',
+  'userEvents',
   'posts',
   'roomEvents',
   'apiKeys',
@@ -109,5 +110,7 @@ export function copyTables(database: DirectDatabase): void {
 export function restoreTables(database: DirectDatabase): void {
   const names = tables.map((table) => `"${table}"`).join(', ');
   const copies = tables.map((table) => `insert into public."${table}" select * from old."${table}"`);
-  database.exec(['begin', `truncate ${names}`, ...copies, 'commit'].join('; '));
+  // A restore creates triggers after it has inserted the rows.
+  const withoutTriggers = 'set local session_replication_role = replica';
+  database.exec(['begin', withoutTriggers, `truncate ${names}`, ...copies, 'commit'].join('; '));
 }

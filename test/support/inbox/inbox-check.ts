@@ -4,9 +4,6 @@ import type { Person, Postroom } from '../server/postroom.ts';
 import type { Device, Received } from './inbox-device.ts';
 import type { BusyRoom } from './inbox-traffic.ts';
 
-/** Events of a private room that are not read within this time after the membership has ended are left out. */
-const maxUnreadMs = 2_000;
-
 interface Logged {
   type: string;
   seq: number;
@@ -66,12 +63,7 @@ export async function findFaults(
     const received = device.rooms.get(room.id) ?? [];
     const found = room.isDeleted
       ? findDeletedFaults(device, room)
-      : findRoomFaults(
-          device,
-          viewer,
-          room,
-          periodsOf(await readLog(postroom, room), viewer, device.start?.get(room.id)),
-        );
+      : findRoomFaults(device, room, periodsOf(await readLog(postroom, room), viewer, device.start?.get(room.id)));
     faults.push(...[...findOrderFaults(received), ...found].map((fault) => `${room.id}: ${fault}`));
   }
   return faults;
@@ -86,21 +78,17 @@ function findOrderFaults(received: readonly Received[]): string[] {
   });
 }
 
-function findRoomFaults(device: Device, viewer: Person, room: BusyRoom, periods: readonly Period[]): string[] {
+function findRoomFaults(device: Device, room: BusyRoom, periods: readonly Period[]): string[] {
   const faults: string[] = [];
   const received = new Map((device.rooms.get(room.id) ?? []).map((event) => [event.seq, event]));
-  // The first period may have ended before the device was opened; the last one may not have ended.
-  const ends = room.ends.slice(-periods.filter(({ isOver }) => isOver).length);
   for (const { events, isOver } of periods) {
-    const end = isOver ? ends.shift() : undefined;
-    const got = events.filter(({ seq }) => received.delete(seq));
+    const got = events.flatMap(({ seq }) => received.get(seq) ?? []);
+    for (const { seq } of got) received.delete(seq);
     const missing = events.length - got.length;
-    if (missing === 0) continue;
-    const isPrefix = got.every(({ seq }, index) => seq === events[index]?.seq);
-    if (isPrefix && end && device.wasAway(end)) continue;
-    const isPrefixWithEnd = got.every(({ seq, type }, index) => seq === events[index]?.seq || type === 'MemberLeft');
-    const endAt = end && device.findEvent(end, viewer)?.at;
-    if (isPrefixWithEnd && room.isPrivate && end && endAt !== undefined && endAt - end.from > maxUnreadMs) continue;
+    // Of a private room that the viewer has lost, events before the end may be left out.
+    const isShort = room.isPrivate && isOver && got.at(-1)?.hasGap;
+    const isPrefix = got.slice(0, -1).every(({ seq }, index) => seq === events[index]?.seq);
+    if (missing > 0 ? isShort && isPrefix : !got.some(({ hasGap }) => hasGap)) continue;
     faults.push(
       `${missing} of ${events.length} events lost, ${isOver ? 'ended' : 'open'}: got ${got.map(({ seq }) => seq)}`,
     );
@@ -111,11 +99,12 @@ function findRoomFaults(device: Device, viewer: Person, room: BusyRoom, periods:
 /** The log of the room is deleted with it: its acknowledged posts are compared. */
 function findDeletedFaults(device: Device, room: BusyRoom): string[] {
   const [end, ...others] = room.ends;
-  if (!end || others.length > 0 || device.wasAway(end)) return [];
   const received = device.rooms.get(room.id) ?? [];
+  const isKnown = received.length > 0 && received.at(-1)?.type !== 'MemberLeft';
+  if (isKnown && received.at(-1)?.type !== 'RoomDeleted') return ['no RoomDeleted'];
+  if (!end || others.length > 0 || device.wasAway(end)) return [];
   const titles = received.flatMap(({ title }) => title ?? []);
   const before = room.titles.length - titles.length;
   const isComplete = before <= room.titlesBefore && titles.join() === room.titles.slice(before).join();
-  const faults = isComplete ? [] : [`posts lost before the deletion: ${titles} of ${room.titles}`];
-  return received.at(-1)?.type === 'RoomDeleted' ? faults : [...faults, 'no RoomDeleted'];
+  return isComplete ? [] : [`posts lost before the deletion: ${titles} of ${room.titles}`];
 }

@@ -14,6 +14,8 @@ export interface Received {
   seq: number;
   title: string | undefined;
   userId: string | undefined;
+  /** Whether its message says that events before it were left out. */
+  hasGap: boolean;
   at: number;
 }
 
@@ -68,7 +70,8 @@ export class Device {
     live.subscribe<{ inbox: InboxEvent }>(
       { query: inboxQuery },
       {
-        next: ({ data, errors }) => (data ? device.#take(data.inbox) : device.#fail(errors)),
+        next: ({ data, errors, extensions }) =>
+          data ? device.#take(data.inbox, (extensions as { live: { gap?: true } }).live.gap) : device.#fail(errors),
         error: (error) => device.#fail(error),
         complete: () => device.#fail('complete'),
       },
@@ -135,9 +138,9 @@ export class Device {
     this.failed.reject(new Error(`An inbox ended: ${JSON.stringify(reason)}`));
   }
 
-  #take({ __typename: type, cursor, room, post, user }: InboxEvent): void {
+  #take({ __typename: type, cursor, room, post, user }: InboxEvent, hasGap = false): void {
     const events = this.rooms.get(room.id) ?? [];
-    events.push({ type, seq: seqOf(cursor), title: post?.title, userId: user?.id, at: Date.now() });
+    events.push({ type, seq: seqOf(cursor), title: post?.title, userId: user?.id, hasGap, at: Date.now() });
     this.rooms.set(room.id, events);
     this.count += 1;
     this.#onEvent();

@@ -75,9 +75,7 @@ export class Traffic {
   async changeMembership(): Promise<void> {
     const { random } = this.#options;
     const kind = random();
-    // A membership that begins and ends before an inbox reads the memberships may not appear in it.
-    const untold = new Set(this.#untold.map(({ roomId }) => roomId));
-    const joined = this.#pick([...this.#joined].filter(({ id }) => !untold.has(id)));
+    const joined = this.#pick([...this.#joined]);
     const left = this.#pick(this.#open().filter((room) => !this.#joined.has(room)));
     if (kind < 0.4 && joined) await this.#leave(joined);
     else if (kind < 0.7 && left) await this.#join(left);
@@ -166,12 +164,12 @@ export class Traffic {
   async #delete(room: BusyRoom): Promise<void> {
     this.#joined.delete(room);
     this.#begin(room, 'RoomDeleted');
-    // A replay contains no events of a room that is deleted meanwhile.
-    const last = room.titles.length > room.titlesBefore ? room.titles.at(-1) : undefined;
-    if (last !== undefined) for (const device of this.#devices) await device.untilReplayed(room.id, last);
     room.isDeleted = true;
     // A post that is being created has been answered before.
     while (this.#busy.has(room)) await new Promise(setImmediate);
+    // A replay contains no events of a room that is deleted meanwhile.
+    const last = room.titles.length > room.titlesBefore ? room.titles.at(-1) : undefined;
+    if (last !== undefined) for (const device of this.#devices) await device.untilReplayed(room.id, last);
     await change(this.#options.postroom(), 'deleteRoom', room.owner, room.id);
   }
 
