@@ -152,9 +152,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     await client.connect();
     onTestFinished(() => client.end());
     const lock = (user: Person, wait = '') =>
-      client.query(`select pg_backend_pid() as pid from "membershipVersions" where "userId" = $1 for update ${wait}`, [
-        user.id,
-      ]);
+      client.query(`select pg_backend_pid() as pid from "userLogs" where "userId" = $1 for update ${wait}`, [user.id]);
     await client.query('begin');
     const { rows } = await lock(first);
     const joins = [join(second, busy.room)];

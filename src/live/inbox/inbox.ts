@@ -158,7 +158,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   onDeleted(follower: Follower): void {
-    this.#sendDeletion(follower).catch((error) => this.fail(error));
+    // The event in the user's log sends it again.
+    this.#sendDeletion(follower).catch(this.#parts.onError);
   }
 
   onUnreadable({ feed }: Follower, failure: ReadFailure): void {
@@ -338,9 +339,12 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** A room was deleted. */
   async #endDeleted(event: UserEventRow): Promise<void> {
     const { roomId, at } = event;
-    // The feed finds that out, and then the room ends for all who follow it.
     const follower = this.#rooms.get(roomId);
-    if (follower) return follower.feed.syncWithLog();
+    if (follower) {
+      // The feed finds that out, and then the room ends for all who follow it.
+      await follower.feed.syncWithLog();
+      return this.#sendDeletion(follower);
+    }
     const known = this.#known.get(roomId);
     if (!known) return;
     const room = createRoomShell(roomId, 'deleted room', at);
@@ -462,7 +466,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   async #sendDeletion(follower: Follower): Promise<void> {
     const { group } = follower;
     // It is sent when the follower enters its group.
-    if (!group) return;
+    if (!group || !follower.feed.deleted) return;
     const encoded = await group.executeDeletion();
     // If the selection is personal, the follower has moved to another group, which executes it again.
     if (encoded === personal || follower.group !== group) return;
