@@ -106,14 +106,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a MemberLeft does not wait for the events before it',
     file: 'live/inbox/inbox.ts',
-    from: 'this.#isOpen(follower)) await promise;',
-    to: 'this.#isOpen(follower)) void promise;',
+    from: '|| !this.#isOpen(follower) || (await promise);',
+    to: '|| true;\n    void promise;',
   },
   {
     name: 'the content of a private room is sent to a client that was away when its user lost the room',
     file: 'live/inbox/inbox.ts',
-    from: 'return mayRead ? known : last;',
-    to: 'return known;',
+    from: 'return maySee ? position : last;',
+    to: 'return position;',
   },
   {
     name: 'RoomRead has an earlier position of its room',

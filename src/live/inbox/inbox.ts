@@ -29,7 +29,8 @@ import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from
 import { cursorExpired, findJoined, type InboxStart } from './start.ts';
 
 export interface InboxParts extends LiveStreamParts<InboxSelection> {
-  start: InboxStart;
+  /** Without the rooms, which it would hold as long as it is open. */
+  start: Omit<InboxStart, 'rooms'>;
   database: Database;
   groups: Groups;
   acquire: (roomId: string) => Promise<Feed>;

@@ -6,9 +6,9 @@ import type { Feeds } from '../feed/feeds.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { Groups } from '../groups/groups.ts';
 import type { LiveCounts } from '../live-counts.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox, type InboxParts } from './inbox.ts';
 import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
-import { findRoomStart, findStart, type InboxStart, readCursors } from './start.ts';
+import { findRoomStart, findStart, readCursors } from './start.ts';
 import { UserLogs, type UserLogsParts } from './user-logs.ts';
 
 /** One inbox opens many feeds, most of which are quiet: they must not take much memory. */
@@ -57,14 +57,14 @@ export class Inboxes {
     const { selection, rooms } = request;
     const positions = request.after && readCursors(request.after);
     await this.#assertOwn(request, positions?.keys() ?? []);
-    const start = await findStart(this.#parts.database, request, positions);
+    const { rooms: followed, ...start } = await findStart(this.#parts.database, request, positions);
     const bytes = rooms.rooms.length * inboxRoomBytes;
     selection.account.addOrThrow(bytes);
     selection.account.add(-bytes);
     const inbox = this.#create(request, start);
     try {
       if (!inbox.countRooms(rooms.rooms.length)) throw tooManyRooms();
-      await forEachOf(start.rooms, maxOpening, async (room) => {
+      await forEachOf(followed, maxOpening, async (room) => {
         await yieldWhenDue();
         request.throwIfCancelled();
         const follower = await inbox.open(room.roomId, (feed) => findRoomStart(feed, room, request, positions));
@@ -80,7 +80,7 @@ export class Inboxes {
     }
   }
 
-  #create({ selection: request }: InboxRequest, start: InboxStart): Inbox {
+  #create({ selection: request }: InboxRequest, start: InboxParts['start']): Inbox {
     const { database, feeds, groups, costs, counts, onError } = this.#parts;
     const inbox: Inbox = new Inbox({
       request,
