@@ -81,9 +81,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'trimmed events are skipped in silence',
-    file: 'live/feed/room-log.ts',
-    from: "if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';\n    if (!follows(first, after)) return 'rewound';",
-    to: "if (!first) return 'trimmed';\n    if (first.seq === after.seq + 1 && !follows(first, after)) return 'rewound';",
+    file: 'data/event-log/events.ts',
+    from: "if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';\n  return follows(first, after) ? events",
+    to: "if (!first) return 'trimmed';\n  return first.seq !== after.seq + 1 || follows(first, after) ? events",
   },
   {
     name: 'a deleted post is replayed from the cache',
@@ -100,8 +100,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a room that has ended while the client was away is dropped in silence',
     file: 'live/inbox/start.ts',
-    from: 'known: new Map(positions.entries().filter(([roomId]) => changed.has(roomId))),',
-    to: 'known: new Map(),',
+    from: 'clientPositions: new Map(positions.entries().filter(([roomId]) => changed.has(roomId))),',
+    to: 'clientPositions: new Map(),',
   },
   {
     name: 'a MemberLeft does not wait for the events before it',
@@ -124,14 +124,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a room that begins is missing in the cursors of the next message',
     file: 'live/inbox/inbox.ts',
-    from: 'return [...this.#begun.keys()];',
+    from: 'return [...this.#unsentStarts.keys()];',
     to: 'return [];',
   },
   {
     name: 'the logs of users are not compared',
     file: 'live/inbox/user-logs.ts',
-    from: 'if (moved?.has(inbox.request.userId)) inbox.wake();',
-    to: 'if (moved?.has("")) inbox.wake();',
+    from: 'if (!moved?.has(inbox.request.userId)) continue;',
+    to: 'if (moved) continue;',
   },
   {
     name: 'an inbox does not read the log of its user when it begins',

@@ -88,11 +88,6 @@ const room = {
 };
 export type RoomRow = typeof room;
 
-/** A room whose content the viewer may not read, or that has none any more. */
-export interface ClosedRoom extends RoomRow {
-  isClosed: true;
-}
-
 interface RoomTable extends RoomRow {
   /** Null except while the rows of a deleted room are being deleted. Nothing else reads or changes such a room. */
   deletedAt: Generated<number | null>;

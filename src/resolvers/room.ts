@@ -26,12 +26,13 @@ import {
   mayChangeRoom,
 } from '../identity/access.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
+import { joinPresence } from '../live/presence/presence-state.ts';
 import type { Context } from './context.ts';
 import { maxInvitations } from './invitation.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';
-import { contentIdOf, findLivingUser } from './rules/rows.ts';
+import { findLivingUser, isClosed } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 import { findVisibleRoom } from './rules/visible-rows.ts';
 
@@ -59,7 +60,7 @@ export const Room = {
   unread: async (room, _, { viewer, loaders }) => (viewer && (await loaders.unread(viewer.user.id, room.id))) ?? null,
   lastRead: async (room, _, { viewer, loaders }) =>
     (viewer && (await loaders.readUpTo(viewer.user.id, room.id))) ?? null,
-  presence: (room, _, { services }) => services.presence.read(contentIdOf(room)),
+  presence: (room, _, { services }) => (isClosed(room) ? joinPresence(room.id, []) : services.presence.read(room.id)),
   members: (room, args, { db }) => findMembers(db, { roomId: contentIdOf(room) }, args),
   posts: (room, args, { db, readsBodies }) => findRoomPosts(db, { readsBodies, roomId: contentIdOf(room) }, args),
 } satisfies RoomResolvers;
@@ -178,6 +179,11 @@ function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: R
       return { room: append({ roomId: id, type: 'RoomUpdated', subjectId: id, version, actorId, store }) };
     }),
   );
+}
+
+/** The room whose posts and members are read: for a closed room none has this id. */
+function contentIdOf(room: RoomRow): string {
+  return isClosed(room) ? '' : room.id;
 }
 
 function assertRoomInput(input: { name?: string | null | undefined; visibility?: unknown }): void {

@@ -178,7 +178,7 @@ describe('the database uses indexes, and scans no table', () => {
       new Set([
         'SEARCH userLogs USING INDEX sqlite_autoindex_userLogs_1 (userId=?)',
         'SEARCH userEvents USING INDEX sqlite_autoindex_userEvents_1 (userId=? AND seq>?) LEFT-JOIN',
-        'SEARCH userEvents USING INDEX sqlite_autoindex_userEvents_1 (userId=? AND seq>? AND seq<?)',
+        'SEARCH userEvents USING INDEX membershipChanges (userId=? AND seq>? AND seq<?)',
       ]),
     );
   });

@@ -97,6 +97,17 @@ it('a deleted room sends RoomDeleted, with a room of which only the id is left',
   expect(Object.keys(inbox.seen)).not.toContain(hall);
 });
 
+it('a room that is still being deleted sends RoomDeleted when the membership of the user is deleted', async () => {
+  const fixture = await openInboxFixture();
+  const { postroom, ada, bob, hall } = fixture;
+  const { seen } = await openAndClose(fixture);
+  // More rows than are deleted at once.
+  for (let count = 0; count < 120; count += 1) await postroom.createPost(ada, hall, `${count}`);
+  await change(postroom, 'deleteRoom', ada, hall);
+  const inbox = await InboxStream.open(postroom, bob, { seen });
+  expect(await inbox.take(1)).toEqual(['RoomDeleted deleted room']);
+});
+
 it('a membership that began and ended arrives', async () => {
   const fixture = await openInboxFixture();
   const { postroom, ada, bob } = fixture;

@@ -4,14 +4,7 @@ import type { TraceContext } from '../../tracing/trace-context.ts';
 import type { Db } from '../database/database.ts';
 import { deleteSome } from '../sql/some-rows.ts';
 import { createStatement } from '../sql/statement.ts';
-import {
-  type ClosedRoom,
-  type PostRow,
-  type PublicUser,
-  type RoomEventRow,
-  type RoomRow,
-  roomEventColumns,
-} from '../tables.ts';
+import { type PostRow, type PublicUser, type RoomEventRow, type RoomRow, roomEventColumns } from '../tables.ts';
 import { type InboxEventType, type PostEventType, type RoomEventType, roomEventTypes } from './room-event-types.ts';
 
 export const maxMark = 2 ** 31;
@@ -38,6 +31,16 @@ export function follows({ seq, previousMark }: LogPosition & { previousMark: num
 /** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
 export type ReadFailure = 'trimmed' | 'rewound';
 
+/** The events that were read after a position, or the reason why some of them are missing. */
+export function withoutGap<Event extends Parameters<typeof follows>[0]>(
+  events: readonly Event[],
+  after: LogPosition,
+): readonly Event[] | ReadFailure {
+  const [first] = events;
+  if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';
+  return follows(first, after) ? events : 'rewound';
+}
+
 export function isReadFailure(found: readonly unknown[] | ReadFailure): found is ReadFailure {
   return typeof found === 'string';
 }
@@ -59,7 +62,12 @@ export interface RoomEvent extends RoomEventRow {
   live?: LiveExtension | undefined;
 }
 
-/** Of a message of an inbox. */
+/** A room whose posts, members and presence the viewer may not see. */
+export interface ClosedRoom extends RoomRow {
+  isClosed: true;
+}
+
+/** What `extensions.live` of a message of an inbox may have besides the cursor. */
 export interface LiveExtension {
   /** It is the last one of its room. */
   ended?: true;

@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement } from '../sql/statement.ts';
 import { type UserEventRow, userEventColumns } from '../tables.ts';
-import { follows, headOf, type LogPosition, logStart, maxMark, type ReadFailure } from './events.ts';
+import { headOf, type LogPosition, logStart, maxMark, type ReadFailure, withoutGap } from './events.ts';
 
 /*
  * The log of a user has what happens to the user: rooms that the user joins and leaves, and rooms that the user has read. The
@@ -54,24 +55,27 @@ export async function readUserEvents(
   const head = rows[0] ? headOf(rows[0]) : logStart;
   if (after.seq > head.seq) return 'rewound';
   if (after.seq === head.seq) return after.mark === head.mark ? [] : 'rewound';
-  const events = rows as readonly UserEventRow[];
-  const [first] = events;
-  if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';
-  return follows(first, after) ? events : 'rewound';
+  return withoutGap(rows as readonly UserEventRow[], after);
 }
+
+const selectMembershipChanges = createStatement(
+  (db, { userId, after, upTo }: { userId: string; after: number; upTo: number }) =>
+    db
+      .selectFrom('userEvents')
+      .where(dialectOf(db).countsRows('userEvents'))
+      .select(userEventColumns)
+      .where('userId', '=', userId)
+      .where('seq', '>', after)
+      .where('seq', '<=', upTo)
+      // The condition of the index; not a parameter, so that every plan of the statement can use it.
+      .where(sql<boolean>`"type" <> 'RoomRead'`)
+      .orderBy('seq'),
+);
 
 /** The beginnings and ends of a user's memberships between two numbers of the user's log, in order. */
 export function findMembershipChanges(
   db: Db,
-  { userId, after, upTo }: { userId: string; after: number; upTo: number },
+  range: { userId: string; after: number; upTo: number },
 ): Promise<UserEventRow[]> {
-  return db
-    .selectFrom('userEvents')
-    .select(userEventColumns)
-    .where('userId', '=', userId)
-    .where('seq', '>', after)
-    .where('seq', '<=', upTo)
-    .where('type', '<>', 'RoomRead')
-    .orderBy('seq')
-    .execute();
+  return selectMembershipChanges(db, range);
 }

@@ -221,9 +221,9 @@ export const migrations: readonly Migration[] = [
     ],
   },
   /**
-   * The log of each user. Triggers write the memberships, so that those that earlier programs begin and end are in it, too; they
-   * write no `RoomRead`, and learn of changes by later programs from the bus only, because nothing advances the versions of
-   * memberships any more. A user's older events are deleted.
+   * The log of each user. Triggers write the memberships, so that it also has those that programs before this migration begin
+   * and end. Such programs write no `RoomRead`. They learn of changes by later programs from the bus only, because nothing
+   * advances the versions of memberships any more.
    */
   {
     keepsPrograms: true,
@@ -237,6 +237,8 @@ export const migrations: readonly Migration[] = [
         "at" ${bigint} not null, primary key ("userId", "seq")
       ) ${tableOptions}`,
       sql`create index "userEventsByAge" on "userEvents" ("at")`,
+      // A client may mark rooms as read any number of times.
+      sql`create index "membershipChanges" on "userEvents" ("userId", "seq") where "type" <> 'RoomRead'`,
       ...trigger('logJoin', 'insert', 'roomMembers', logMembership('new')),
       ...trigger('logLeave', 'delete', 'roomMembers', logMembership('old')),
       ...trigger(
@@ -250,8 +252,8 @@ export const migrations: readonly Migration[] = [
 ];
 
 /**
- * The event of a membership has the mark of the event of the room, which got its number before, and the position before it; that
- * of a deletion those of the latest event.
+ * The room's event got its number before. The event in the user's log has the mark of that event, and the position before it;
+ * if the room is deleted, it has the mark and the position of the room's latest event.
  */
 function logMembership(row: 'new' | 'old') {
   const member = sql.raw(row);

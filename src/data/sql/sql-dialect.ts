@@ -1,7 +1,7 @@
 import type { DialectAdapter, RawBuilder, SqlBool } from 'kysely';
 import type { Db } from '../database/database.ts';
 
-type CountedTable = 'posts' | 'recent' | 'rooms' | 'users' | 'roomMembers';
+type CountedTable = 'posts' | 'recent' | 'rooms' | 'users' | 'roomMembers' | 'userEvents';
 
 /** How the databases differ, as far as statements and their callers must know. */
 export interface SqlDialect {

@@ -1,11 +1,12 @@
 import type { Database } from '../../data/database/database.ts';
 import {
   findFirstPosition,
-  follows,
+  isReadFailure,
   type LogPosition,
   type ReadFailure,
   type RoomEvent,
   readEvents,
+  withoutGap,
 } from '../../data/event-log/events.ts';
 import type { ContentBudget } from './event-contents.ts';
 import { RecentEvents } from './recent-events.ts';
@@ -59,11 +60,10 @@ export class RoomLog {
     if (after.seq > head.seq) return 'rewound';
     if (after.seq === head.seq) return after.mark === head.mark ? [] : 'rewound';
     if (after.seq < head.seq - retention.count) return 'trimmed';
-    const events = (this.recent.read(after.seq, limit) ?? (await this.#readShared(after.seq))).slice(0, limit);
-    const first = events[0];
-    if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';
-    if (!follows(first, after)) return 'rewound';
-    return first.at < Date.now() - retention.hours * hourMs ? 'trimmed' : events;
+    const read = this.recent.read(after.seq, limit) ?? (await this.#readShared(after.seq));
+    const events = withoutGap(read.slice(0, limit), after);
+    const isOld = !isReadFailure(events) && (events[0]?.at ?? 0) < Date.now() - retention.hours * hourMs;
+    return isOld ? 'trimmed' : events;
   }
 
   /** The earliest position after which all events up to `head` are available; undefined if there are none. */

@@ -26,7 +26,7 @@ import type { StreamMessage } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
-import { cursorExpired, findJoined, type InboxStart } from './start.ts';
+import { cursorExpired, type InboxStart } from './start.ts';
 
 export interface InboxParts extends LiveStreamParts<InboxSelection> {
   /** Without the rooms, which it would hold as long as it is open. */
@@ -40,11 +40,13 @@ export interface InboxParts extends LiveStreamParts<InboxSelection> {
 /** The end of a membership that its room's follower has not reached yet. */
 interface Ending {
   /** The position before the MemberLeft. */
-  last: LogPosition;
+  position: LogPosition;
   /** When events before the MemberLeft are left out if the room is private, by performance.now(). */
   until: number;
   /** Whether the client does not get all events before the MemberLeft. */
   hasGap: boolean;
+  /** Whether the client was away when the membership ended. */
+  wasAway: boolean;
   /** Called with true when the follower has stopped before the MemberLeft, or has been removed. */
   resolve: (isReached: boolean) => void;
 }
@@ -58,8 +60,8 @@ const maxPauseMs = 50;
 
 /**
  * One stream of the events of all rooms of a user. It follows the user's log: an event there begins or ends a room, whose
- * log it follows from, or up to, the position that the event names. An event of the user's log is done with before the next
- * one begins.
+ * log it follows from, or up to, the position that the event names. The events of the user's log are applied one after the
+ * other.
  */
 export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #parts: InboxParts;
@@ -67,10 +69,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   position: LogPosition;
   readonly #rooms = new Map<string, Follower>();
   /** The positions of its client in rooms that it does not follow, until the user's log says how they go on. */
-  readonly #known: Map<string, LogPosition>;
-  /** The rooms that have begun, with their starts: until they send something, the client has no cursor of them. */
-  readonly #begun = new Map<string, LogPosition>();
-  /** By room. An earlier event of the user's log may still wait for the client. */
+  readonly #clientPositions: Map<string, LogPosition>;
+  /** The rooms that have begun, with their starts: until they send an event, the client has no cursor of them. */
+  readonly #unsentStarts = new Map<string, LogPosition>();
+  /** By room: those of the event that is being applied, and of later events that were found already. */
   readonly #endings = new Map<string, Ending>();
   readonly #catchUps = new CatchUps(this);
   readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.#parts.onError));
@@ -80,7 +82,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     super(parts);
     this.#parts = parts;
     this.position = parts.start.position;
-    this.#known = parts.start.known;
+    this.#clientPositions = parts.start.clientPositions;
   }
 
   get leavingUserId(): string {
@@ -89,7 +91,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** The cursors of the rooms, by id. */
   get cursor(): Record<string, string> {
-    return this.#cursorsOf([...this.#known.keys(), ...this.#rooms.keys()]);
+    return this.#cursorsOf([...this.#clientPositions.keys(), ...this.#rooms.keys()]);
   }
 
   get userCursor(): Record<string, string> {
@@ -110,10 +112,18 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** There may be new events in the user's log. */
   wake(): void {
-    if (!this.sink) return;
-    // An event that waits for the client must not delay the end of a private room.
-    if (this.#reading.running !== undefined) this.#findEndings().catch(this.#parts.onError);
-    void this.#reading.request();
+    if (this.sink) void this.#reading.request();
+  }
+
+  /** Finds the rooms that end with later events of the user's log, while an earlier event waits for the client. */
+  async findEndings(): Promise<void> {
+    if (!this.sink || this.#reading.running === undefined) return;
+    const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
+    for (const event of await findMembershipChanges(this.#parts.database.checks, changes)) {
+      const { type, seq, roomId, roomSeq, roomMark } = event;
+      const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#rooms.has(roomId);
+      if (isAhead) this.#addEnding(roomId, { seq: roomSeq, mark: roomMark });
+    }
   }
 
   /** Ends the stream if the database has another history, in which the user may be no member of a room. */
@@ -149,9 +159,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   skipTo({ feed, position }: Follower): LogPosition | undefined {
     const ending = this.#endings.get(feed.roomId);
     if (!ending || feed.room?.visibility !== 'PRIVATE') return undefined;
-    if (performance.now() < ending.until || position.seq >= ending.last.seq) return undefined;
+    if (performance.now() < ending.until || position.seq >= ending.position.seq) return undefined;
     ending.hasGap = true;
-    return ending.last;
+    return ending.position;
   }
 
   onStopped({ feed }: Follower): void {
@@ -224,10 +234,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.end(this.sink ? cursorExpired(room, { rooms, selection: request }) : new ClientError('SERVICE_UNAVAILABLE'));
   }
 
-  /** Returns false if the event may be lost. */
+  /** Returns false if the database was found rewound: the event may be lost, and the log is read again. */
   async #apply(event: UserEventRow): Promise<boolean> {
-    const { readsAfter, missed } = this.#parts.start;
-    if (event.seq <= readsAfter && !missed.has(event.seq)) return true;
+    const { filteredUpTo, missed } = this.#parts.start;
+    if (event.seq <= filteredUpTo && !missed.has(event.seq)) return true;
     if (event.type === 'MemberLeft') return this.#leave(event);
     if (event.type === 'MemberJoined') await this.#enter(event);
     if (event.type === 'RoomDeleted') await this.#endDeleted(event);
@@ -238,46 +248,47 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** The user has joined a room. */
   async #enter({ roomId, roomSeq, roomMark }: UserEventRow): Promise<void> {
     if (this.#rooms.has(roomId)) return;
-    const known = this.#known.get(roomId);
+    const known = this.#clientPositions.get(roomId);
     const start = known && known.seq >= roomSeq ? known : { seq: roomSeq, mark: roomMark };
-    this.#known.set(roomId, start);
-    this.#begun.set(roomId, start);
+    if (start !== known) this.#unsentStarts.set(roomId, start);
     // The membership may have ended since: the content of a private room is not sent any more.
-    const { isMember, maySee } = await this.#findAccess(roomId);
-    if (!maySee) return;
+    if (!(await this.#maySee(roomId))) return;
     if (!this.countRooms(this.#rooms.size + 1)) return this.end(tooManyRooms());
     const follower = await this.open(roomId, async (feed) => {
-      if (isMember && start !== known) return findJoined(feed, start);
       await this.#expireIfUnreadable(feed, start);
       return start;
     });
     if (follower) this.#join(follower, follower.feed.head);
     // It is deleted, which its client may have been told without the position in the user's log.
-    else if (!known) this.#known.delete(roomId);
+    else this.#unsentStarts.delete(roomId);
   }
 
   /** The user has left a room. */
   async #leave(event: UserEventRow): Promise<boolean> {
     const { roomId, roomSeq, roomMark } = event;
     const last = { seq: roomSeq, mark: roomMark };
-    const known = this.#known.get(roomId);
-    const position = this.#rooms.get(roomId)?.position ?? known;
+    const isFollowed = this.#rooms.has(roomId);
+    const position = this.#positionIn(roomId);
     // Its client does not know the room, or has received the event.
     if (!position || position.seq > last.seq) return true;
-    const { maySee } = await this.#findAccess(roomId);
+    const maySee = await this.#maySee(roomId);
     const follower =
       this.#rooms.get(roomId) ??
       (await this.open(roomId, async (feed) => {
         await this.#expireIfUnreadable(feed, position, maySee);
         return maySee ? position : last;
       }));
-    // It was deleted since.
-    if (!follower) await this.#endDeleted(event);
-    if (!follower || !this.sink) return true;
-    const ending = this.#addEnding(roomId, last, known !== undefined && known.seq < follower.position.seq);
+    if (!this.sink) return true;
+    if (!follower) {
+      // It was deleted since.
+      await this.#endDeleted(event);
+      return true;
+    }
+    const ending = this.#addEnding(roomId, last);
+    if (!isFollowed) ending.wasAway = true;
+    if (position.seq < follower.position.seq && !isFollowed) ending.hasGap = true;
     const isReached = await this.#reachEnd(follower, ending);
-    const { room = createRoomShell(roomId, 'private room', event.at) } = known ? {} : follower.feed;
-    if (isReached) await this.#sendLeft(follower, event, maySee ? follower.feed.room : { ...room, isClosed: true });
+    if (isReached) await this.#sendLeft(follower, ending, event);
     this.#endings.delete(roomId);
     return isReached;
   }
@@ -289,20 +300,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     if (isExpired && !feed.deleted) await this.#expire(feed.roomId);
   }
 
-  /** Finds the rooms that later events of the user's log end. */
-  async #findEndings(): Promise<void> {
-    const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
-    for (const event of await findMembershipChanges(this.#parts.database.db, changes)) {
-      const { type, seq, roomId, roomSeq, roomMark } = event;
-      const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#rooms.has(roomId);
-      if (isAhead) this.#addEnding(roomId, { seq: roomSeq, mark: roomMark });
-    }
-  }
-
-  #addEnding(roomId: string, last: LogPosition, hasGap = false): Ending {
+  #addEnding(roomId: string, last: LogPosition): Ending {
     // A client that does not read would get the events later, with the content of that time.
     const until = this.isBlocked() ? 0 : performance.now() + maxEndMs;
-    const ending = this.#endings.get(roomId) ?? { last, until, hasGap, resolve() {} };
+    const ending = this.#endings.get(roomId) ?? { position: last, until, hasGap: false, wasAway: false, resolve() {} };
     this.#endings.set(roomId, ending);
     return ending;
   }
@@ -314,26 +315,29 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // It may have stopped before, or at the end of an earlier membership.
     if (follower.group) this.catchUp(follower);
     else this.#join(follower, follower.feed.head);
-    const isReached = follower.position.seq >= ending.last.seq || !this.#isOpen(follower) || (await promise);
-    if (follower.position.seq < ending.last.seq) ending.hasGap = true;
+    const isReached = follower.position.seq >= ending.position.seq || !this.#isOpen(follower) || (await promise);
+    if (follower.position.seq < ending.position.seq) ending.hasGap = true;
     return isReached;
   }
 
-  async #sendLeft(follower: Follower, event: UserEventRow, room: StreamEvent['room']): Promise<void> {
+  /** The user may not be a member any more: nothing of a private room is shown, and to a client that was away not even its name. */
+  async #sendLeft(follower: Follower, ending: Ending, event: UserEventRow): Promise<void> {
     const { feed } = follower;
-    const ending = this.#endings.get(feed.roomId);
-    if (!ending || !this.#isOpen(follower)) return;
-    if (feed.head.seq <= ending.last.seq) await feed.syncWithLog();
-    const events = await feed.read(ending.last, 1);
+    if (!this.#isOpen(follower)) return;
+    if (feed.head.seq <= ending.position.seq) await feed.syncWithLog();
+    const events = await feed.read(ending.position, 1);
     if (!this.#isOpen(follower) || feed.deleted) return;
     if (isReadFailure(events)) return this.#expire(feed.roomId);
     const [left] = events;
     // The database has another history, or an earlier program has deleted the room.
     if (left?.type !== 'MemberLeft' || left.subjectId !== this.request.userId) return feed.syncWithLog();
     const gap = ending.hasGap ? { gap: true as const } : {};
-    await this.#send(event, [], (live) =>
-      this.#isOpen(follower) ? { ...left, room, live: { ended: true, ...gap, ...live } } : undefined,
-    );
+    await this.#send(event, [], (live) => {
+      if (!this.#isOpen(follower)) return undefined;
+      const { room = createRoomShell(feed.roomId, 'private room', event.at) } = ending.wasAway ? {} : feed;
+      const shown = feed.room?.visibility === 'PRIVATE' ? { ...room, isClosed: true as const } : feed.room;
+      return { ...left, room: shown, live: { ended: true, ...gap, ...live } };
+    });
     this.#remove(follower);
   }
 
@@ -346,12 +350,13 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       await follower.feed.syncWithLog();
       return this.#sendDeletion(follower);
     }
-    const known = this.#known.get(roomId);
+    this.#unsentStarts.delete(roomId);
+    const known = this.#clientPositions.get(roomId);
     if (!known) return;
     const room = createRoomShell(roomId, 'deleted room', at);
     const deleted = { type: 'RoomDeleted', roomId, subjectId: roomId, version: 0, actorId: null, at } as const;
     await this.#send(event, [], (live) => ({ ...known, ...deleted, previousMark: 0, room, live }));
-    this.#known.delete(roomId);
+    this.#clientPositions.delete(roomId);
   }
 
   /** The cursor of its room must be that of the latest event that was sent, or the client would resume from an earlier one. */
@@ -382,7 +387,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     create: (live: LiveExtension) => StreamEvent | undefined,
   ): Promise<void> {
     const findCursors = () => ({
-      ...this.#cursorsOf([...this.#findBegun(roomId), ...rooms]),
+      ...this.#cursorsOf([...this.#findUnsent(roomId), ...rooms]),
       ...this.#userCursorAt({ seq, mark }),
     });
     for (let pauseMs = 0; ; pauseMs = Math.min(pauseMs + 1, maxPauseMs)) {
@@ -391,6 +396,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       const event = create({ cursors });
       if (!event || !this.sink) return;
       const encoded = await this.request.executePersonal(event);
+      // The room may have ended during the execution.
       if (!encoded || encoded === personal || !create({})) return;
       if (isDeepStrictEqual(findCursors(), cursors)) return this.sink?.write(encoded);
       await wait(pauseMs);
@@ -398,19 +404,23 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   /** The rooms other than `ended` that have begun and have sent nothing since. */
-  #findBegun(ended: string): string[] {
-    this.#begun.delete(ended);
-    for (const [roomId, { seq }] of this.#begun) {
-      const follower = this.#rooms.get(roomId);
-      if (follower ? follower.position.seq > seq : !this.#known.has(roomId)) this.#begun.delete(roomId);
+  #findUnsent(ended: string): string[] {
+    this.#unsentStarts.delete(ended);
+    for (const [roomId, { seq }] of this.#unsentStarts) {
+      if ((this.#rooms.get(roomId)?.position.seq ?? 0) > seq) this.#unsentStarts.delete(roomId);
     }
-    return [...this.#begun.keys()];
+    return [...this.#unsentStarts.keys()];
+  }
+
+  /** The position in a room up to which its client has everything, or from which it gets everything. */
+  #positionIn(roomId: string): LogPosition | undefined {
+    return this.#rooms.get(roomId)?.position ?? this.#unsentStarts.get(roomId) ?? this.#clientPositions.get(roomId);
   }
 
   #cursorsOf(roomIds: Iterable<string>): Record<string, string> {
     const cursors: Record<string, string> = {};
     for (const roomId of roomIds) {
-      const position = this.#rooms.get(roomId)?.position ?? this.#known.get(roomId);
+      const position = this.#positionIn(roomId);
       if (position) cursors[roomId] = encodeCursor({ roomId, ...position });
     }
     return cursors;
@@ -421,11 +431,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     return { [userId]: encodeCursor({ roomId: userId, ...position }) };
   }
 
-  async #findAccess(roomId: string): Promise<{ isMember: boolean; maySee: boolean }> {
+  async #maySee(roomId: string): Promise<boolean> {
     const { userId } = this.request;
     const { needsMembership, members } = await findMembersAmong(this.#parts.database.db, roomId, [userId]);
-    const isMember = members.has(userId);
-    return { isMember, maySee: isMember || !needsMembership };
+    return !needsMembership || members.has(userId);
   }
 
   #isOpen(follower: Follower): boolean {
@@ -441,7 +450,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     const follower = new Follower(this, feed, isAtHead ? head : position);
     if (this.hasStopped || feed.deleted) return undefined;
     this.#rooms.set(feed.roomId, follower);
-    this.#known.delete(feed.roomId);
+    this.#clientPositions.delete(feed.roomId);
     this.request.account.add(inboxRoomBytes);
     return follower;
   }
@@ -455,6 +464,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     const { roomId } = follower.feed;
     if (this.#rooms.get(roomId) !== follower) return;
     this.#rooms.delete(roomId);
+    this.#unsentStarts.delete(roomId);
     if (this.sink) this.countRooms(this.#rooms.size);
     this.#catchUps.delete(follower);
     follower.leave();
@@ -482,8 +492,11 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // A former member must not learn the present cursor of a room.
     const rooms = [...this.#rooms.values()].filter(({ feed }) => !this.#endings.has(feed.roomId));
     const present = Object.fromEntries(rooms.map(({ feed }) => [feed.roomId, feed.cursor]));
-    const known = [...this.#known.keys()].filter((roomId) => !this.#begun.has(roomId));
-    const cursors = { ...this.#cursorsOf(known), ...present, ...this.userCursor };
+    const known = [...this.#clientPositions].map(([roomId, position]) => [
+      roomId,
+      encodeCursor({ roomId, ...position }),
+    ]);
+    const cursors = { ...Object.fromEntries(known), ...present, ...this.userCursor };
     const code = failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER';
     this.end(new ClientError(code, undefined, { live: { ...(room !== undefined && { room }), cursors } }));
   }

@@ -70,7 +70,7 @@ export class Inboxes {
         const follower = await inbox.open(room.roomId, (feed) => findRoomStart(feed, room, request, positions));
         const position = positions?.get(room.roomId);
         // It was deleted meanwhile.
-        if (!follower && position) start.known.set(room.roomId, position);
+        if (!follower && position) start.clientPositions.set(room.roomId, position);
       });
       if (!inbox.hasStopped) await this.#userLogs.add(inbox);
       return inbox;

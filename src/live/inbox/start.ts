@@ -12,12 +12,12 @@ export interface InboxStart {
   /** The position in the user's log. */
   position: LogPosition;
   /** The number in the user's log up to which only the events in `missed` are sent. */
-  readsAfter: number;
+  filteredUpTo: number;
   missed: ReadonlySet<number>;
   /** The rooms that it follows from the start. */
   rooms: readonly InboxRoom[];
   /** The positions that its client has in rooms that later events of the user's log begin or end. */
-  known: Map<string, LogPosition>;
+  clientPositions: Map<string, LogPosition>;
 }
 
 /** The positions that the cursors name, by room or user: of two cursors of one log, the later. @throws ClientError CURSOR_INVALID. */
@@ -44,7 +44,8 @@ export async function findStart(
 ): Promise<InboxStart> {
   const { userId } = request.selection;
   const { rooms, ending, head } = request.rooms;
-  if (!positions) return { position: head, readsAfter: head.seq, missed: new Set(), rooms, known: new Map() };
+  if (!positions)
+    return { position: head, filteredUpTo: head.seq, missed: new Set(), rooms, clientPositions: new Map() };
   const own = positions.get(userId);
   if (own && isReadFailure(await readUserEvents(db, userId, own, 1))) throw cursorExpired(undefined, request);
   const changes = await findMembershipChanges(db, { userId, after: own?.seq ?? 0, upTo: head.seq });
@@ -57,10 +58,10 @@ export async function findStart(
   const [first] = missed;
   return {
     position: own ?? (first ? { seq: first.seq - 1, mark: first.previousMark } : head),
-    readsAfter: own?.seq ?? head.seq,
+    filteredUpTo: own?.seq ?? head.seq,
     missed: new Set(missed.map(({ seq }) => seq)),
     rooms: rooms.filter(({ roomId }) => !changed.has(roomId)),
-    known: new Map(positions.entries().filter(([roomId]) => changed.has(roomId))),
+    clientPositions: new Map(positions.entries().filter(([roomId]) => changed.has(roomId))),
   };
 }
 
@@ -85,7 +86,7 @@ export async function findRoomStart(
 }
 
 /** A room without a cursor starts with the MemberJoined of the user, or else with the oldest event in the log. */
-export async function findJoined(feed: Feed, joined: LogPosition | undefined): Promise<LogPosition> {
+async function findJoined(feed: Feed, joined: LogPosition | undefined): Promise<LogPosition> {
   if (joined && !isReadFailure(await feed.read(joined, 1))) return joined;
   return feed.findOldest();
 }

@@ -72,7 +72,11 @@ export class UserLogs {
     for (const inboxes of chunksOf([...all], maxCompared)) {
       const positions = inboxes.map(({ request, position }) => [request.userId, position] as const);
       const moved = await findMovedHeads(this.#parts.database.checks, 'users', positions).catch(this.#parts.onError);
-      for (const inbox of inboxes) if (moved?.has(inbox.request.userId)) inbox.wake();
+      for (const inbox of inboxes) {
+        if (!moved?.has(inbox.request.userId)) continue;
+        inbox.findEndings().catch(this.#parts.onError);
+        inbox.wake();
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { Loaders, RowLoader } from '../../data/domain/loaders.ts';
 import { toPublicUser } from '../../data/domain/users.ts';
-import type { ClosedRoom, PublicUser, RoomRow, UserRow } from '../../data/tables.ts';
+import type { ClosedRoom } from '../../data/event-log/events.ts';
+import type { PublicUser, RoomRow, UserRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Context } from '../context.ts';
 
@@ -24,17 +25,17 @@ export function toUser(account: UserRow, { loaders }: Pick<Context, 'loaders'>):
   return toPublicUser(account);
 }
 
-/** The id of the room whose posts, members and presence are shown: of a closed room, one that no room has. */
-export function contentIdOf(room: RoomRow | ClosedRoom): string {
-  return 'isClosed' in room ? '' : room.id;
+/** Whether the posts, members and presence of the room are hidden. */
+export function isClosed(room: RoomRow | ClosedRoom): room is ClosedRoom {
+  return 'isClosed' in room;
 }
 
 /**
  * Loads the room that a row references. `last`: the room as it was, if that is known. @throws ClientError ROOM_DELETED if
  * the room was deleted, together with that row, after the row was read.
  */
-export async function loadRoom({ room: loader }: Loaders, id: string, last?: RoomRow | ClosedRoom): Promise<RoomRow> {
-  if (last && 'isClosed' in last) return last;
+export function loadRoom({ room: loader }: Loaders, id: string, last?: RoomRow | ClosedRoom): Promise<RoomRow> {
+  if (last && isClosed(last)) return Promise.resolve(last);
   return loader.load(id).then((room = last) => {
     if (room === undefined) throw new ClientError('ROOM_DELETED');
     return room;
