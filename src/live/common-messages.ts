@@ -41,7 +41,7 @@ function handle(message: BusMessage, parts: CommonMessageParts): void {
     case 'membershipsChanged':
     case 'nodesAsked':
     case 'nodeAnswered':
-    case 'presenceReported':
+    case 'presencePageReported':
     case 'typingStopped':
       return;
     default:

@@ -87,13 +87,12 @@ function event(roomId: string, seq: number, content?: RoomEvent['content']): Bus
   return { type: 'roomChanged', roomId, event: { ...row, type: 'PostCreated', content } };
 }
 
-const joined = Array.from({ length: 100 }, () => randomUUID());
+const users = Array.from({ length: 100 }, () => randomUUID());
 
 /** A report of about 4 kB. */
 function report(roomId: string, number: number): BusMessage {
-  const nothing = { left: [], first: [], anonymous: 0, typing: [] };
-  const numbers = { number, previous: number - 1, isLast: true, leaseMs: 1_000 };
-  return { type: 'presenceReported', roomId, node: 'N', ...numbers, joined, ...nothing };
+  const page = { number, index: 0, pages: 1, users, first: [], anonymous: 0, typing: [], leaseMs: 1_000 };
+  return { type: 'presencePageReported', roomId, node: 'N', ...page };
 }
 
 function contentOf(title: string, body: string): RoomEvent['content'] {

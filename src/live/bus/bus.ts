@@ -5,7 +5,6 @@ import { readTraceContext } from '../../tracing/trace-context.ts';
 import {
   asRecord,
   fields,
-  flag,
   integer,
   listOf,
   oneOf,
@@ -61,33 +60,28 @@ const event: Parser<RoomEvent> = (value) => {
 
 const roomAndEvent = fields({ roomId: text, event });
 
-/**
- * What has changed in the presence of a room on one node. Its reports are numbered, and each names the one before, so
- * that a receiver that missed one finds out. A whole report follows no other. Long reports are sent in parts.
- */
-const presenceReport = fields({
+/** A page of the presence of a room on one node. It replaces the earlier page with its index. */
+const presencePage = fields({
   roomId: text,
   /** Different for each run of a node. */
   node: text,
-  /** Increases with each report of the node. */
+  /** Increases with each page that the node reports. */
   number: integer,
-  /** The number of the report before; null if this is the first part of a whole report. */
-  previous: orNull(integer),
-  /** Whether no further part follows. The properties after `left` are those of the last part. */
-  isLast: flag,
-  /** The ids of users who are present now, and of users who are absent now. */
-  joined: listOf(text),
-  left: listOf(text),
-  /** The ids of the first users by name. */
+  index: integer,
+  /** The number of pages; those with a greater index are no longer valid. */
+  pages: integer,
+  /** The ids of the present users. */
+  users: listOf(text),
+  /** Of the whole node, on page 0: the ids of the first users by name. */
   first: listOf(text),
-  /** The number of anonymous viewers. */
+  /** Likewise: the number of anonymous viewers. */
   anonymous: integer,
-  /** `leftMs`: the time for which the user is shown, from now on. */
-  typing: listOf(fields({ id: text, leftMs: integer })),
-  /** How long the report is valid. */
+  /** Likewise: the ids of users that are typing. */
+  typing: listOf(text),
+  /** How long what the node has reported is valid, from now on. */
   leaseMs: integer,
 });
-export type PresenceReport = Parsed<typeof presenceReport>;
+export type PresencePage = Parsed<typeof presencePage>;
 
 /**
  * The messages by which nodes join their parts of the inventory and of the presence, which the database does not contain.
@@ -98,7 +92,7 @@ const nodeMessages = {
   nodesAsked: fields({ asker: text, ask: integer, question: text }),
   /** A part of the answer of the node `from`; `content` is a part of its JSON, in Base64. */
   nodeAnswered: fields({ asker: text, ask: integer, from: text, part: integer, parts: integer, content: text }),
-  presenceReported: presenceReport,
+  presencePageReported: presencePage,
   /** The user has stopped typing, through whichever node. */
   typingStopped: fields({ roomId: text, userId: text }),
 };
@@ -255,7 +249,7 @@ export function carriesNodeMessages(topic: string): boolean {
 }
 
 export function topicOf(message: BusMessage): string {
-  if (message.type === 'presenceReported' || message.type === 'typingStopped') return presenceTopic(message.roomId);
+  if (message.type === 'presencePageReported' || message.type === 'typingStopped') return presenceTopic(message.roomId);
   if (message.type === 'nodesAsked' || message.type === 'nodeAnswered') return nodesTopic;
   if (message.type === 'roomRead' || message.type === 'membershipsChanged') return userTopic(message.userId);
   return 'roomId' in message ? roomTopic(message.roomId) : commonTopic;

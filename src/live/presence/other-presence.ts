@@ -1,24 +1,15 @@
-import type { PresenceReport } from '../bus/bus.ts';
-import type { NodePresence } from './presence-state.ts';
+import type { PresencePage } from '../bus/bus.ts';
+import type { PresencePart } from './presence-state.ts';
 
 /** A node that reports a longer lease is not believed. */
 const maxLeaseMs = 30_000;
 const maxTypingMs = 5_000;
 
 /** The presence in a room on another node. */
-class ReportedNode implements NodePresence {
-  /** The number of its latest report. */
-  number = 0;
-  users = new Set<string>();
-  /** Whether a report of it is missing, so that it must report everything. */
-  isStale = false;
-  /** The users of a whole report of which parts are missing. */
-  draft: Set<string> | undefined;
-  first: readonly string[] = [];
-  anonymous = 0;
-  typing: readonly string[] = [];
-  lease: NodeJS.Timeout | undefined;
-  typingEnd: NodeJS.Timeout | undefined;
+interface ReportedNode {
+  pages: Map<number, PresencePart & { number: number; pages: number }>;
+  lease?: NodeJS.Timeout;
+  typingEnd?: NodeJS.Timeout;
 }
 
 /** The viewers of a room that are present through other nodes. Calls `onChange` after each change. */
@@ -30,34 +21,28 @@ export class OtherPresence {
     this.#onChange = onChange;
   }
 
-  get nodes(): Iterable<NodePresence> {
-    return this.#nodes.values();
-  }
-
-  /** Whether reports are missing, so that the nodes must report everything. */
-  get isStale(): boolean {
-    return this.#nodes.values().some(({ isStale }) => isStale);
-  }
-
-  receive(report: PresenceReport): void {
-    const known = this.#nodes.get(report.node);
-    // It is repeated or late.
-    if (known && report.number <= known.number) return;
-    const other = known ?? new ReportedNode();
-    this.#nodes.set(report.node, other);
-    if (report.previous === null) Object.assign(other, { draft: new Set(), isStale: false });
-    else if (report.previous !== other.number) {
-      other.isStale = true;
-      // A known node keeps the lease of its latest complete report.
-      if (!known) this.#extend(report.node, other, report.leaseMs);
-      return;
+  /** The pages of all nodes. */
+  *pages(): Generator<PresencePart> {
+    for (const { pages } of this.#nodes.values()) {
+      const count = pages.get(0)?.pages ?? 0;
+      for (const [index, page] of pages) if (index < count) yield page;
     }
-    other.number = report.number;
-    const users = other.draft ?? other.users;
-    for (const id of report.left) users.delete(id);
-    for (const id of report.joined) users.add(id);
-    if (report.isLast) this.#complete(other, users, report);
-    this.#extend(report.node, other, report.leaseMs);
+  }
+
+  receive({ node: id, index, leaseMs, users, ...page }: PresencePage): void {
+    const node: ReportedNode = this.#nodes.get(id) ?? { pages: new Map() };
+    // It is repeated or late.
+    if (page.number <= (node.pages.get(index)?.number ?? 0)) return;
+    const current = { ...page, users: new Set(users) };
+    node.pages.set(index, current);
+    this.#nodes.set(id, node);
+    clearTimeout(node.lease);
+    node.lease = setTimeout(() => this.#forget(id), Math.min(maxLeaseMs, leaseMs)).unref();
+    if (page.typing.length > 0) {
+      clearTimeout(node.typingEnd);
+      node.typingEnd = setTimeout(() => this.#endTyping(current), maxTypingMs).unref();
+    }
+    this.#onChange();
   }
 
   clear(): void {
@@ -68,25 +53,14 @@ export class OtherPresence {
     this.#nodes.clear();
   }
 
-  #complete(other: ReportedNode, users: Set<string>, { first, anonymous, typing }: PresenceReport): void {
-    Object.assign(other, { users, draft: undefined, first, anonymous, typing: typing.map(({ id }) => id) });
-    clearTimeout(other.typingEnd);
-    const endTyping = () => {
-      other.typing = [];
-      this.#onChange();
-    };
-    const leftMs = Math.min(maxTypingMs, Math.max(0, ...typing.map((each) => each.leftMs)));
-    if (typing.length > 0) other.typingEnd = setTimeout(endTyping, leftMs).unref();
+  /** The node has not reported since that its users type. */
+  #endTyping(page: PresencePart): void {
+    page.typing = [];
     this.#onChange();
   }
 
-  #extend(node: string, other: ReportedNode, leaseMs: number): void {
-    clearTimeout(other.lease);
-    const expire = () => {
-      clearTimeout(other.typingEnd);
-      this.#nodes.delete(node);
-      this.#onChange();
-    };
-    other.lease = setTimeout(expire, Math.min(maxLeaseMs, leaseMs)).unref();
+  #forget(id: string): void {
+    this.#nodes.delete(id);
+    this.#onChange();
   }
 }

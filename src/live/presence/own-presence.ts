@@ -1,6 +1,6 @@
 import type { ViewerScope } from '../../data/domain/visible-rooms.ts';
 import type { AccessHolder } from '../access.ts';
-import { firstByName, maxTyping, maxUsers, type Named } from './presence-state.ts';
+import { firstByName, maxTyping, maxUsers, type Named, type PresencePart } from './presence-state.ts';
 
 /** The time for which a viewer whose connection was lost remains present. */
 export const absenceMs = 10_000;
@@ -32,15 +32,13 @@ interface Typing extends Named {
   accountId: string;
   viewerScope: ViewerScope;
   timer: NodeJS.Timeout;
-  /** By performance.now(). */
-  endsAt: number;
 }
 
 /**
  * The viewers of a room that are present through this node. Calls `onChange` after each change, with the user who may
  * have joined or left.
  */
-export class OwnPresence {
+export class OwnPresence implements PresencePart {
   readonly #users = new Map<string, Present>();
   /** By address. */
   readonly #anonymous = new Map<string, Present>();
@@ -78,9 +76,9 @@ export class OwnPresence {
     return this.#first;
   }
 
-  /** The first by name of the users that are typing. */
-  get typing(): readonly Typing[] {
-    return firstByName(this.#typing.values(), maxTyping);
+  /** The ids of the first by name that are typing. */
+  get typing(): readonly string[] {
+    return firstByName(this.#typing.values(), maxTyping).map(({ id }) => id);
   }
 
   /** The viewers, who are present and typing only as long as they may see the room. */
@@ -122,7 +120,7 @@ export class OwnPresence {
   startTyping(user: Named & Pick<Typing, 'accountId'>, viewerScope: ViewerScope): void {
     clearTimeout(this.#typing.get(user.id)?.timer);
     const timer = setTimeout(() => this.stopTyping(user.id), typingMs).unref();
-    this.#typing.set(user.id, { ...user, viewerScope, timer, endsAt: performance.now() + typingMs });
+    this.#typing.set(user.id, { ...user, viewerScope, timer });
     this.#onChange();
   }
 

@@ -4,15 +4,16 @@ import type { LimitedQueue } from '../../common/limited-queue.ts';
 import { type Bus, hasOtherNodes } from '../bus/bus.ts';
 import { Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';
+import type { PresencePart } from './presence-state.ts';
 
 const intervalMs = 100;
 const backlogCheckMs = 5;
 /** More rooms than have viewers at a time. The reports of further ones are left out, and their leases end. */
 const maxWaiting = 50_000;
-const leaseMs = 30_000;
-/** The lease of a report is renewed after 5 to 10 s, so that the rooms of a node are not renewed all at once. */
-const maxRenewalMs = 10_000;
-/** Users in one message: with the first by name, they fit into a notification of PostgreSQL. */
+const maxLeaseMs = 30_000;
+/** Reports are repeated after 5 to 10 s, so that the rooms of a node do not repeat theirs all at once. */
+const maxRepeatMs = 10_000;
+/** Users on one page: with the first by name, they fit into a notification of PostgreSQL. */
 const maxIds = 100;
 
 /** This node, for all its rooms. */
@@ -37,23 +38,20 @@ export interface OwnReportsParts {
   onError: (error: unknown) => void;
 }
 
-/** The properties that only the last part of a report has. */
-const notLast: Pick<OwnPresence, 'first' | 'anonymous' | 'typing'> = { first: [], anonymous: 0, typing: [] };
+/** What the pages after the first have beside their users. */
+const noMore: Omit<PresencePart, 'users'> = { first: [], anonymous: 0, typing: [] };
 
-/** Reports the presence in a room on this node to the other nodes. */
+/** Reports the presence in a room on this node to the other nodes: in pages, of which each is complete in itself. */
 export class OwnReports {
   readonly #parts: OwnReportsParts;
-  /** The users that the other nodes know of. */
-  readonly #reported = new Set<string>();
-  /** The users that have joined or left since they were reported, or both. */
-  readonly #changed = new Set<string>();
-  /** The number of the latest report; undefined if the next report is whole. */
-  #number: number | undefined;
-  #isWholeDue = false;
-  #leaseMs = leaseMs;
+  /** The ids of the present users, by page. */
+  readonly #pages = [new Set<string>()];
+  /** The pages that have changed since they were reported. */
+  readonly #changed = new Set<number>();
+  #leaseMs = maxLeaseMs;
   /** The report that waits for its turn. */
   #due: Promise<void> | undefined;
-  #renewal: NodeJS.Timeout | undefined;
+  #repetition: NodeJS.Timeout | undefined;
   readonly #pace: Pace;
 
   constructor(parts: OwnReportsParts) {
@@ -64,11 +62,12 @@ export class OwnReports {
   /** Something has changed, and is reported soon. The user with this id may be present or absent now. */
   noteChange(userId?: string): void {
     if (!hasOtherNodes(this.#parts.bus)) return;
-    if (userId !== undefined) this.#changed.add(userId);
+    this.#changed.add(0);
+    if (userId !== undefined) this.#place(userId);
     this.#pace.request();
   }
 
-  /** Reports what has changed since the latest report. Resolves when it is published. */
+  /** Reports the pages that have changed since they were reported. Resolves when they are published. */
   async reportChanges(): Promise<void> {
     const { bus, node } = this.#parts;
     if (!hasOtherNodes(bus) || (!this.#due && node.queue.size >= maxWaiting)) return;
@@ -76,37 +75,43 @@ export class OwnReports {
     await this.#due;
   }
 
-  /** Extends the lease. `validMs`: how long it is from now on. Resolves when it is published. */
-  async renew(validMs = leaseMs): Promise<void> {
-    this.#leaseMs = validMs;
-    await this.reportChanges();
-  }
-
-  /**
-   * Reports everything, for a node that knows nothing of this node or has missed a report. Resolves when it is published.
-   */
-  reportAll(): Promise<void> {
-    this.#isWholeDue = true;
+  /** Reports everything. `leaseMs`: how long reports are valid from now on. Resolves when it is published. */
+  reportAll(leaseMs = maxLeaseMs): Promise<void> {
+    this.#leaseMs = leaseMs;
+    for (const index of this.#pages.keys()) this.#changed.add(index);
     return this.reportChanges();
   }
 
   stop(): void {
     this.#pace.stop();
-    clearTimeout(this.#renewal);
+    clearTimeout(this.#repetition);
   }
 
-  /** Publishes what is due, in parts, with a pause before each. */
+  #place(userId: string): void {
+    const isPresent = this.#parts.own.users.has(userId);
+    const known = this.#pages.findIndex((page) => page.has(userId));
+    if (isPresent === known >= 0) return;
+    const free = isPresent ? this.#pages.findIndex(({ size }) => size < maxIds) : known;
+    const index = free < 0 ? this.#pages.push(new Set()) - 1 : free;
+    if (isPresent) this.#pages[index]?.add(userId);
+    else this.#pages[index]?.delete(userId);
+    this.#changed.add(index);
+    while (this.#pages.length > 1 && this.#pages.at(-1)?.size === 0) this.#pages.pop();
+  }
+
+  /** Publishes what has changed, page by page, with a pause before each. */
   async #publish(): Promise<void> {
     await this.#pause();
-    // A request from now on is for another report.
+    // What changes from now on is for another report.
     this.#due = undefined;
-    // Without viewers there is nothing to report to nodes that know nothing of this node.
-    const isNothing = this.#number === undefined && this.#parts.own.isEmpty && !this.#isWholeDue;
-    if (this.#isWholeDue || isNothing) this.#forgetReports();
-    this.#isWholeDue = false;
-    if (isNothing) return;
-    const due = this.#dueUsers();
-    while (!this.#parts.node.hasStopped && !this.#publishPart(due)) await this.#pause();
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const index of changed) {
+      if (this.#parts.node.hasStopped) return;
+      this.#publishPage(index);
+      await this.#pause();
+    }
+    if (changed.length > 0) this.#repeatLater();
   }
 
   async #pause(): Promise<void> {
@@ -114,52 +119,32 @@ export class OwnReports {
     while (this.#parts.bus.hasBacklog()) await wait(backlogCheckMs, undefined, { ref: false });
   }
 
-  /** A whole report names all users. Users who change while it is published are included. */
-  *#dueUsers(): Generator<string, undefined> {
-    if (this.#number === undefined) yield* this.#parts.own.users.keys();
-    for (const id of this.#changed) {
-      this.#changed.delete(id);
-      yield id;
-    }
-  }
-
-  /** The next report is whole. */
-  #forgetReports(): void {
-    this.#number = undefined;
-    this.#changed.clear();
-    this.#reported.clear();
-  }
-
-  /** Publishes a part with some of the users that are due. Returns whether it was the last. */
-  #publishPart(due: Iterator<string, undefined>): boolean {
+  #publishPage(index: number): void {
     const { roomId, node, bus, own } = this.#parts;
-    const [joined, left]: [string[], string[]] = [[], []];
-    let isLast = false;
-    for (let count = 0; count < maxIds && !isLast; count += 1) {
-      const { value: id } = due.next();
-      if (id === undefined) isLast = true;
-      else if (own.users.has(id)) {
-        if (!this.#reported.has(id)) joined.push(id);
-        this.#reported.add(id);
-      } else if (this.#reported.delete(id)) left.push(id);
-    }
-    const previous = this.#number ?? null;
+    const page = this.#pages[index];
+    if (!page) return;
     node.lastNumber += 1;
-    this.#number = node.lastNumber;
-    const numbers = { node: node.id, number: node.lastNumber, previous, leaseMs: this.#leaseMs };
-    const { first, anonymous, typing } = isLast ? own : notLast;
-    const leftMs = (endsAt: number) => Math.max(0, Math.ceil(endsAt - performance.now()));
-    const last = { first, anonymous, typing: typing.map(({ id, endsAt }) => ({ id, leftMs: leftMs(endsAt) })) };
-    bus.publish({ type: 'presenceReported', roomId, ...numbers, isLast, joined, left, ...last });
-    if (isLast) this.#renewLater();
-    return isLast;
+    const { first, anonymous, typing } = index === 0 ? own : noMore;
+    bus.publish({
+      type: 'presencePageReported',
+      roomId,
+      node: node.id,
+      number: node.lastNumber,
+      index,
+      pages: this.#pages.length,
+      users: [...page],
+      first,
+      anonymous,
+      typing,
+      leaseMs: this.#leaseMs,
+    });
   }
 
-  /** Nothing is renewed while nobody is present, so the other nodes forget this node. */
-  #renewLater(): void {
-    clearTimeout(this.#renewal);
-    if (this.#parts.own.isEmpty) return this.#forgetReports();
-    const delayMs = maxRenewalMs * (0.5 + Math.random() / 2);
-    this.#renewal = setTimeout(() => void this.renew(), delayMs).unref();
+  /** Nothing is repeated while nobody is present, so the other nodes forget this node. */
+  #repeatLater(): void {
+    clearTimeout(this.#repetition);
+    if (this.#parts.own.isEmpty) return;
+    const delayMs = maxRepeatMs * (0.5 + Math.random() / 2);
+    this.#repetition = setTimeout(() => void this.reportAll(), delayMs).unref();
   }
 }

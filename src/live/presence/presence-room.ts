@@ -15,8 +15,6 @@ import { joinPresence, type PresenceState } from './presence-state.ts';
 
 /** At most four states in a second. */
 const sendIntervalMs = 250;
-/** A node that has missed reports asks for them at most this often. */
-const askIntervalMs = 1_000;
 /** Queries that follow each other do not ask the other nodes again. */
 const keptForQueriesMs = 10_000;
 /** After these ends the client is expected to connect again. */
@@ -37,9 +35,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
   readonly #others: OtherPresence;
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
-  readonly #onError = (error: unknown) => this.#parts.onError(error);
-  readonly #sending = new Pace(sendIntervalMs, () => this.streams.send(), this.#onError);
-  readonly #asking = new Pace(askIntervalMs, () => this.#askAgain(), this.#onError);
+  readonly #sending: Pace;
   readonly #opened: Promise<void>;
   readonly #leaves: (() => void)[] = [];
   #feed: Promise<Feed> | undefined;
@@ -53,6 +49,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
     this.#onUnused = onUnused;
     const { fanOut, onError } = parts;
     this.streams = new StateStreams({ fanOut, name: `presence ${roomId}`, read: () => this.read(), onError });
+    this.#sending = new Pace(sendIntervalMs, () => this.streams.send(), onError);
     this.own = new OwnPresence(parts.node, (userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());
@@ -82,9 +79,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
   }
 
   read(): PresenceState {
-    const { first, anonymous, typing, users } = this.own;
-    const own = { users, first, anonymous, typing: typing.map(({ id }) => id) };
-    return joinPresence(this.roomId, [own, ...this.#others.nodes]);
+    return joinPresence(this.roomId, [this.own, ...this.#others.pages()]);
   }
 
   /**
@@ -134,7 +129,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
    */
   async disconnect(): Promise<void> {
     this.streams.close();
-    await this.reports.renew(absenceMs);
+    await this.reports.reportAll(absenceMs);
   }
 
   close(): void {
@@ -165,15 +160,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
       this.own.stopTyping(message.event.actorId ?? '');
     if (message.type === 'typingStopped') this.own.stopTyping(message.userId);
     if (message.type === 'userMuted') this.own.mute(message.userId);
-    if (message.type !== 'presenceReported' || message.node === this.#parts.node.id) return;
-    this.#others.receive(message);
-    if (this.#others.isStale) this.#asking.request();
-  }
-
-  /** The question or its answer may be lost, too. */
-  async #askAgain(): Promise<void> {
-    await this.#parts.ask(this.roomId);
-    if (this.#others.isStale) this.#asking.request();
+    if (message.type === 'presencePageReported' && message.node !== this.#parts.node.id) this.#others.receive(message);
   }
 
   #changeOwn(userId: string | undefined): void {
@@ -193,7 +180,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onUnused();
-    for (const pace of [this.#sending, this.#asking]) pace.stop();
+    this.#sending.stop();
     for (const leave of this.#leaves) leave();
     this.#others.clear();
     this.reports.stop();

@@ -11,25 +11,26 @@ export interface PresenceState {
   typing: readonly string[];
 }
 
-/** The presence in a room on one node. */
-export interface NodePresence {
+/** The presence in a room on this node, or one page of that on another. */
+export interface PresencePart {
   /** By id. */
   users: ReadonlySet<string> | ReadonlyMap<string, unknown>;
+  /** The ids of the first users by name of the whole node. */
   first: readonly string[];
   anonymous: number;
   typing: readonly string[];
 }
 
 /** A user who is present through several nodes counts once. */
-export function joinPresence(roomId: string, nodes: readonly NodePresence[]): PresenceState {
-  const [some, ...others] = nodes.filter(({ users }) => users.size > 0);
+export function joinPresence(roomId: string, parts: readonly PresencePart[]): PresenceState {
+  const [some, ...others] = parts.filter(({ users }) => users.size > 0);
   const userCount =
-    others.length === 0 ? (some?.users.size ?? 0) : new Set(nodes.flatMap(({ users }) => [...users.keys()])).size;
+    others.length === 0 ? (some?.users.size ?? 0) : new Set(parts.flatMap(({ users }) => [...users.keys()])).size;
   return {
     roomId,
-    count: nodes.reduce((count, { anonymous }) => count + anonymous, userCount),
-    users: [...new Set(nodes.flatMap(({ first }) => first))],
-    typing: [...new Set(nodes.flatMap(({ typing }) => typing))],
+    count: parts.reduce((count, { anonymous }) => count + anonymous, userCount),
+    users: [...new Set(parts.flatMap(({ first }) => first))],
+    typing: [...new Set(parts.flatMap(({ typing }) => typing))],
   };
 }
 

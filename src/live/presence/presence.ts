@@ -86,7 +86,7 @@ export class Presence {
 
   #renew(): void {
     if (!this.#parts.bus.isUp()) return;
-    for (const { reports } of this.#rooms.values()) void reports.renew();
+    for (const { reports } of this.#rooms.values()) void reports.reportAll();
   }
 
   #use<T>(roomId: string, work: (room: PresenceRoom) => T | Promise<T>): Promise<T> {
