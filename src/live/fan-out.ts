@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { FixedWindow } from '../common/fixed-window.ts';
 import type { Config } from '../config/config.ts';
-import { isReadFailure, type LogPosition } from '../data/event-log/events.ts';
+import { isReadFailure } from '../data/event-log/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
 import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
+import { batchLength } from './groups/follower.ts';
 import { GroupCosts } from './groups/group-costs.ts';
 import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
@@ -15,7 +16,7 @@ import { LiveCounts } from './live-counts.ts';
 import { groupOf } from './live-stream.ts';
 import type { Stream } from './stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
-import { Subscriber } from './subscriber.ts';
+import { Subscriber, type SubscriberStart } from './subscriber.ts';
 
 /**
  * The maximum number of events that the free resumes of one caller replay within RATE_WINDOW_SECONDS; each resume counts as
@@ -112,11 +113,11 @@ export class FanOut {
     const feed = await this.#feeds.acquire(request.roomId);
     let release = (_: unknown): unknown => this.#feeds.release(request.roomId);
     try {
-      const position = await this.#findStart(feed, request);
+      const start = await this.#findStart(feed, request);
       const { costs, counts } = this;
       const parts = { request, source: feed.roomId, costs, counts, groups: this.#groups, onError: this.#parts.onError };
       const onEnd = () => this.#remove(subscriber);
-      const subscriber: Subscriber = new Subscriber({ ...parts, feed, position, onEnd });
+      const subscriber: Subscriber = new Subscriber({ ...parts, ...start, feed, onEnd });
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
       release = (error) => subscriber.stop(codeOf(error));
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
@@ -163,12 +164,14 @@ export class FanOut {
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
-  async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<LogPosition> {
+  async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<SubscriberStart> {
     if (feed.deleted) throw new ClientError('ROOM_DELETED');
-    if (after === undefined) return head;
+    if (after === undefined) return { position: head };
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
-    if (!isReadFailure(await feed.read(position, 1))) return position;
+    const { generation } = feed;
+    const events = await feed.read(position, batchLength);
+    if (!isReadFailure(events)) return { position, firstRead: { generation, events } };
     if (feed.deleted) throw new ClientError('ROOM_DELETED');
     throw new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
   }

@@ -1,10 +1,21 @@
 import type { LogPosition, ReadFailure } from '../data/event-log/events.ts';
 import { ClientError } from '../errors.ts';
 import type { Feed } from './feed/feed.ts';
-import { Follower, type Following } from './groups/follower.ts';
+import { type FirstRead, Follower, type Following } from './groups/follower.ts';
 import type { Groups } from './groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from './live-stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
+
+export interface SubscriberStart {
+  position: LogPosition;
+  /** What was read when the position of a cursor was checked. */
+  firstRead?: FirstRead;
+}
+
+interface SubscriberParts extends LiveStreamParts<SubscribeRequest>, SubscriberStart {
+  feed: Feed;
+  groups: Groups;
+}
 
 /** The stream of the events of one room. */
 export class Subscriber extends LiveStream<SubscribeRequest> implements Following {
@@ -12,10 +23,10 @@ export class Subscriber extends LiveStream<SubscribeRequest> implements Followin
   readonly #follower: Follower;
   readonly #groups: Groups;
 
-  constructor(parts: LiveStreamParts<SubscribeRequest> & { feed: Feed; position: LogPosition; groups: Groups }) {
+  constructor(parts: SubscriberParts) {
     super(parts);
     this.feed = parts.feed;
-    this.#follower = new Follower(this, parts.feed, parts.position);
+    this.#follower = new Follower(this, parts.feed, parts.position, parts.firstRead);
     this.#groups = parts.groups;
   }
 

@@ -33,9 +33,16 @@ export interface Following {
   becomePersonal(): boolean;
 }
 
-const batchLength = 64;
+/** The number of events in one read. */
+export const batchLength = 64;
 /** The generation of a position that has not been checked. */
 const unchecked = -1;
+
+/** The events after a position that was checked in this generation of the feed. */
+export interface FirstRead {
+  generation: number;
+  events: readonly RoomEvent[];
+}
 
 /**
  * The position of one stream in one room. A live follower receives the events that its group sends. A follower that has
@@ -51,11 +58,14 @@ export class Follower implements Member {
   #isReading = false;
   /** The feed's generation in which the position was last found in the log. */
   #generation = unchecked;
+  /** Until it is used. */
+  #firstRead: FirstRead | undefined;
 
-  constructor(stream: Following, feed: Feed, position: LogPosition) {
+  constructor(stream: Following, feed: Feed, position: LogPosition, firstRead?: FirstRead) {
     this.stream = stream;
     this.feed = feed;
     this.position = position;
+    this.#firstRead = firstRead;
   }
 
   /** Its position as a cursor, for the argument `after`. */
@@ -147,7 +157,7 @@ export class Follower implements Member {
           this.#group.goLive(this);
           return true;
         }
-        const events = await this.feed.read(this.position, batchLength);
+        const events = await this.#read(generation);
         if (isReadFailure(events)) {
           // Its stream sends the deletion of the room, also if that was found by this read.
           if (!this.feed.deleted) this.stream.onUnreadable(this, events);
@@ -164,6 +174,12 @@ export class Follower implements Member {
     } finally {
       this.#isReading = false;
     }
+  }
+
+  async #read(generation: number): ReturnType<Feed['read']> {
+    const first = this.#firstRead;
+    this.#firstRead = undefined;
+    return first?.generation === generation ? first.events : this.feed.read(this.position, batchLength);
   }
 
   #skip(): void {
