@@ -36,9 +36,8 @@ export class StateStreams<State> {
   /** The streams that the latest state is sent to next. */
   #due = new Set<StateStream<State>>();
   readonly #sending = new CoalescedWork(() => this.#sendDue());
-  /** The streams for which the execution failed; it is tried again later. */
-  readonly #failed = new Set<StateStream<State>>();
   #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(parts: StateStreamsParts<State>) {
     this.#parts = parts;
@@ -91,13 +90,13 @@ export class StateStreams<State> {
     await setImmediate();
     const due = this.#due;
     this.#due = new Set();
-    if (due.size > 0) await this.#execute(due).catch((error) => this.#tryAgain(due, error));
+    if (due.size > 0) await this.#execute(due).catch((error) => this.#sendLater(error));
   }
 
   async #execute(streams: Set<StateStream<State>>): Promise<void> {
     const state = await this.#parts.read();
     for (const [key, group] of Map.groupBy(streams, ({ request }) => groupKeyOf(request))) {
-      await this.#executeGroup(key, group, state).catch((error) => this.#tryAgain(group, error));
+      await this.#executeGroup(key, group, state).catch((error) => this.#sendLater(error));
       await yieldWhenDue();
     }
   }
@@ -117,16 +116,13 @@ export class StateStreams<State> {
     }
   }
 
-  #tryAgain(streams: Iterable<StateStream<State>>, error: unknown): void {
+  /** An execution has failed. */
+  #sendLater(error: unknown): void {
     this.#parts.onError(error);
-    if (this.#failed.size === 0) setTimeout(() => this.#sendToFailed(), retryMs).unref();
-    for (const stream of streams) this.#failed.add(stream);
-  }
-
-  #sendToFailed(): void {
-    const failed = [...this.#failed].filter((stream) => this.open.has(stream));
-    this.#failed.clear();
-    this.#sendTo(failed);
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined;
+      this.send();
+    }, retryMs).unref();
   }
 
   #remove(stream: StateStream<State>): void {
