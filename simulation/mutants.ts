@@ -116,6 +116,12 @@ export const mutants: readonly Mutant[] = [
     to: 'return position;',
   },
   {
+    name: 'a room ends with the MemberLeft of another history',
+    file: 'live/inbox/inbox.ts',
+    from: 'if (isRewound || isReadFailure(events))',
+    to: 'void isRewound;\n    if (isReadFailure(events))',
+  },
+  {
     name: 'RoomRead has an earlier position of its room',
     file: 'live/inbox/inbox.ts',
     from: 'if (isDeepStrictEqual(findCursors(), cursors)) return',
@@ -123,8 +129,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a room that begins is missing in the cursors of the next message',
-    file: 'live/inbox/inbox.ts',
-    from: 'return [...this.#unsentStarts.keys()];',
+    file: 'live/inbox/positions.ts',
+    from: 'return [...this.unsentStarts.keys()];',
     to: 'return [];',
   },
   {
@@ -141,7 +147,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an inbox does not notice that the log of its user was rewound',
-    file: 'live/inbox/inbox.ts',
+    file: 'live/inbox/user-log-reader.ts',
     from: 'if (!isReadFailure(events)) return events;',
     to: 'return isReadFailure(events) ? [] : events;',
   },
@@ -190,13 +196,13 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the report of a node is valid for ever',
     file: 'live/presence/other-presence.ts',
-    from: 'other.lease = setTimeout(expire, Math.min(maxLeaseMs, leaseMs)).unref();',
-    to: 'void expire;',
+    from: 'node.lease = setTimeout(() => this.#forget(id), Math.min(maxLeaseMs, leaseMs)).unref();',
+    to: '',
   },
   {
     name: 'a late report of presence replaces a newer one',
     file: 'live/presence/other-presence.ts',
-    from: 'if (known && report.number <= known.number) return;',
+    from: 'if (page.number <= (node.pages.get(index)?.number ?? 0)) return;',
     to: '',
   },
   {

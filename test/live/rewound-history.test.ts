@@ -232,8 +232,12 @@ describe('when the database is rewound under a running server', () => {
     expect([code, Object.keys(live?.cursors ?? {}).sort()]).toEqual(['CURSOR_EXPIRED', [room, other, bob.id].sort()]);
   });
 
-  it('an inbox whose user has left a room in the new history ends with CURSOR_EXPIRED, because it has events of the lost one', async () => {
-    const history = await begin();
+  it.each([
+    ['is shorter', 'none', []],
+    ['has as many events', 'none', ['new']],
+    ['has as many events, and the bus loses all messages', 'losesAll', ['new']],
+  ] as const)('an inbox whose user has left a room in the new history ends with CURSOR_EXPIRED, because it has events of the lost one: the new history %s', async (_, fault, titles) => {
+    const history = await begin({ bus: createUnreliableBus(fault) });
     const { postroom, room, ada } = history;
     const bob = await postroom.signUp('Bob');
     await change(postroom, 'joinRoom', bob, room);
@@ -242,6 +246,7 @@ describe('when the database is rewound under a running server', () => {
     await postroom.createPost(ada, room, 'lost');
     expect(await inbox.take(1)).toEqual(['PostCreated lobby lost']);
     await restoreUnder(history.file, old);
+    await writePosts(history, titles);
     await change(postroom, 'leaveRoom', bob, room);
     const [error] = await inbox.refused;
     expect(error?.extensions).toMatchObject({ code: 'CURSOR_EXPIRED', live: { room } });

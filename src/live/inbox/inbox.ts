@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findInboxRooms } from '../../data/domain/inbox-rooms.ts';
@@ -13,7 +12,7 @@ import {
   type ReadFailure,
   type StreamEvent,
 } from '../../data/event-log/events.ts';
-import { findMembershipChanges, readUserEvents } from '../../data/event-log/user-events.ts';
+import { findMembershipChanges } from '../../data/event-log/user-events.ts';
 import type { RoomRow, UserEventRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { encodeCursor } from '../cursor.ts';
@@ -26,7 +25,9 @@ import type { StreamMessage } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { type Cursors, InboxPositions } from './positions.ts';
 import { cursorExpired, type InboxStart } from './start.ts';
+import { UserLogReader } from './user-log-reader.ts';
 
 export interface InboxParts extends LiveStreamParts<InboxSelection> {
   /** Without the rooms, which it would hold as long as it is open. */
@@ -51,8 +52,6 @@ interface Ending {
   resolve: (isReached: boolean) => void;
 }
 
-/** The number of events in one read of the user's log. */
-const chunkLength = 64;
 /** How long the last events of a private room are sent after the end of the membership was found, in milliseconds. */
 const maxEndMs = 2_000;
 /** How long a message whose cursors have become old waits until it is executed again, in milliseconds. */
@@ -65,24 +64,31 @@ const maxPauseMs = 50;
  */
 export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #parts: InboxParts;
-  /** The position in the user's log. */
-  position: LogPosition;
-  readonly #rooms = new Map<string, Follower>();
-  /** The positions of its client in rooms that it does not follow, until the user's log says how they go on. */
-  readonly #clientPositions: Map<string, LogPosition>;
-  /** The rooms that have begun, with their starts: until they send an event, the client has no cursor of them. */
-  readonly #unsentStarts = new Map<string, LogPosition>();
+  readonly #positions: InboxPositions;
   /** By room: those of the event that is being applied, and of later events that were found already. */
   readonly #endings = new Map<string, Ending>();
   readonly #catchUps = new CatchUps(this);
-  readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.#parts.onError));
+  readonly #userLog: UserLogReader;
   #roomCount = 0;
 
   constructor(parts: InboxParts) {
     super(parts);
     this.#parts = parts;
-    this.position = parts.start.position;
-    this.#clientPositions = parts.start.clientPositions;
+    const { request, start } = parts;
+    this.#positions = new InboxPositions(request.userId, start.position, start.clientPositions);
+    this.#userLog = new UserLogReader({
+      ...parts,
+      userId: request.userId,
+      positions: this.#positions,
+      isOpen: () => this.sink !== undefined,
+      apply: (event) => this.#apply(event),
+      onUnreadable: () => this.#expire(),
+    });
+  }
+
+  /** In the user's log. */
+  get position(): LogPosition {
+    return this.#positions.user;
   }
 
   get leavingUserId(): string {
@@ -90,12 +96,12 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   /** The cursors of the rooms, by id. */
-  get cursor(): Record<string, string> {
-    return this.#cursorsOf([...this.#clientPositions.keys(), ...this.#rooms.keys()]);
+  get cursor(): Cursors {
+    return this.#positions.cursors;
   }
 
-  get userCursor(): Record<string, string> {
-    return this.#userCursorAt(this.position);
+  get userCursor(): Cursors {
+    return this.#positions.userCursorAt(this.position);
   }
 
   /** Opens a room that the stream follows from its start. Returns undefined if the room is deleted. @throws any error of `findPosition`. */
@@ -112,23 +118,23 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** There may be new events in the user's log. */
   wake(): void {
-    if (this.sink) void this.#reading.request();
+    this.#userLog.wake();
   }
 
   /** Finds the rooms that end with later events of the user's log, while an earlier event waits for the client. */
   async findEndings(): Promise<void> {
-    if (!this.sink || this.#reading.running === undefined) return;
+    if (!this.sink || !this.#userLog.isReading) return;
     const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
     for (const event of await findMembershipChanges(this.#parts.database.checks, changes)) {
       const { type, seq, roomId, roomSeq, roomMark } = event;
-      const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#rooms.has(roomId);
+      const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#positions.followed.has(roomId);
       if (isAhead) this.#addEnding(roomId, { seq: roomSeq, mark: roomMark });
     }
   }
 
   /** Ends the stream if the database has another history, in which the user may be no member of a room. */
   async checkHistory(): Promise<void> {
-    await this.#readChunk(1);
+    await this.#userLog.checkHistory();
     // The events that they wait for may be lost: the log is read again.
     for (const { resolve } of this.#endings.values()) resolve(false);
     this.#endings.clear();
@@ -145,7 +151,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   follows(roomId: string): boolean {
-    return this.#rooms.has(roomId);
+    return this.#positions.followed.has(roomId);
   }
 
   catchUp(follower: Follower): void {
@@ -196,35 +202,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** There may be a thousand rooms, which must not block the event loop. */
   async #forEachRoom(work: (follower: Follower) => void): Promise<void> {
-    for (const follower of [...this.#rooms.values()]) {
+    for (const follower of [...this.#positions.followed.values()]) {
       await yieldWhenDue();
       work(follower);
     }
-  }
-
-  /** A failure loses nothing: the position does not change, and the next comparison tries again. */
-  async #readUserLog(): Promise<void> {
-    while (this.sink) {
-      const events = await this.#readChunk(chunkLength);
-      if (events.length === 0) return;
-      for (const event of events) {
-        await yieldWhenDue();
-        const isDone = await this.#apply(event);
-        if (!this.sink) return;
-        if (!isDone) break;
-        this.position = { seq: event.seq, mark: event.mark };
-      }
-    }
-  }
-
-  /** Reads the next events of the user's log, or ends the stream if they cannot be read. */
-  async #readChunk(length: number): Promise<readonly UserEventRow[]> {
-    const { db } = this.#parts.database;
-    const { userId } = this.request;
-    const events = await readUserEvents(db, userId, this.position, length);
-    if (!isReadFailure(events)) return events;
-    await this.#expire();
-    return [];
   }
 
   /** What the stream has to send cannot be read any more. */
@@ -236,8 +217,6 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** Returns false if the database was found rewound: the event may be lost, and the log is read again. */
   async #apply(event: UserEventRow): Promise<boolean> {
-    const { filteredUpTo, missed } = this.#parts.start;
-    if (event.seq <= filteredUpTo && !missed.has(event.seq)) return true;
     if (event.type === 'MemberLeft') return this.#leave(event);
     if (event.type === 'MemberJoined') await this.#enter(event);
     if (event.type === 'RoomDeleted') await this.#endDeleted(event);
@@ -247,33 +226,33 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** The user has joined a room. */
   async #enter({ roomId, roomSeq, roomMark }: UserEventRow): Promise<void> {
-    if (this.#rooms.has(roomId)) return;
-    const known = this.#clientPositions.get(roomId);
+    if (this.#positions.followed.has(roomId)) return;
+    const known = this.#positions.client.get(roomId);
     const start = known && known.seq >= roomSeq ? known : { seq: roomSeq, mark: roomMark };
-    if (start !== known) this.#unsentStarts.set(roomId, start);
+    if (start !== known) this.#positions.unsentStarts.set(roomId, start);
     // The membership may have ended since: the content of a private room is not sent any more.
     if (!(await this.#maySee(roomId))) return;
-    if (!this.countRooms(this.#rooms.size + 1)) return this.end(tooManyRooms());
+    if (!this.countRooms(this.#positions.followed.size + 1)) return this.end(tooManyRooms());
     const follower = await this.open(roomId, async (feed) => {
       await this.#expireIfUnreadable(feed, start);
       return start;
     });
     if (follower) this.#join(follower, follower.feed.head);
     // It is deleted, which its client may have been told without the position in the user's log.
-    else this.#unsentStarts.delete(roomId);
+    else this.#positions.unsentStarts.delete(roomId);
   }
 
   /** The user has left a room. */
   async #leave(event: UserEventRow): Promise<boolean> {
     const { roomId, roomSeq, roomMark } = event;
     const last = { seq: roomSeq, mark: roomMark };
-    const isFollowed = this.#rooms.has(roomId);
-    const position = this.#positionIn(roomId);
+    const isFollowed = this.#positions.followed.has(roomId);
+    const position = this.#positions.of(roomId);
     // Its client does not know the room, or has received the event.
     if (!position || position.seq > last.seq) return true;
     const maySee = await this.#maySee(roomId);
     const follower =
-      this.#rooms.get(roomId) ??
+      this.#positions.followed.get(roomId) ??
       (await this.open(roomId, async (feed) => {
         await this.#expireIfUnreadable(feed, position, maySee);
         return maySee ? position : last;
@@ -327,7 +306,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     if (feed.head.seq <= ending.position.seq) await feed.syncWithLog();
     const events = await feed.read(ending.position, 1);
     if (!this.#isOpen(follower) || feed.deleted) return;
-    if (isReadFailure(events)) return this.#expire(feed.roomId);
+    const { position } = follower;
+    const isRewound = position.seq === ending.position.seq && position.mark !== ending.position.mark;
+    if (isRewound || isReadFailure(events)) return this.#expire(feed.roomId);
     const [left] = events;
     // The database has another history, or an earlier program has deleted the room.
     if (left?.type !== 'MemberLeft' || left.subjectId !== this.request.userId) return feed.syncWithLog();
@@ -344,19 +325,19 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** A room was deleted. */
   async #endDeleted(event: UserEventRow): Promise<void> {
     const { roomId, at } = event;
-    const follower = this.#rooms.get(roomId);
+    const follower = this.#positions.followed.get(roomId);
     if (follower) {
       // The feed finds that out, and then the room ends for all who follow it.
       await follower.feed.syncWithLog();
       return this.#sendDeletion(follower);
     }
-    this.#unsentStarts.delete(roomId);
-    const known = this.#clientPositions.get(roomId);
+    this.#positions.unsentStarts.delete(roomId);
+    const known = this.#positions.client.get(roomId);
     if (!known) return;
     const room = createRoomShell(roomId, 'deleted room', at);
     const deleted = { type: 'RoomDeleted', roomId, subjectId: roomId, version: 0, actorId: null, at } as const;
     await this.#send(event, [], (live) => ({ ...known, ...deleted, previousMark: 0, room, live }));
-    this.#clientPositions.delete(roomId);
+    this.#positions.client.delete(roomId);
   }
 
   /** The cursor of its room must be that of the latest event that was sent, or the client would resume from an earlier one. */
@@ -371,7 +352,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       at,
     } as const;
     await this.#send(event, [roomId], (live) => {
-      const follower = this.#endings.has(roomId) ? undefined : this.#rooms.get(roomId);
+      const follower = this.#endings.has(roomId) ? undefined : this.#positions.followed.get(roomId);
       // The room may have been deleted meanwhile.
       return follower && { ...follower.position, ...subject, previousMark: 0, room: follower.feed.room, live };
     });
@@ -387,8 +368,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     create: (live: LiveExtension) => StreamEvent | undefined,
   ): Promise<void> {
     const findCursors = () => ({
-      ...this.#cursorsOf([...this.#findUnsent(roomId), ...rooms]),
-      ...this.#userCursorAt({ seq, mark }),
+      ...this.#positions.cursorsOf([...this.#positions.findUnsent(roomId), ...rooms]),
+      ...this.#positions.userCursorAt({ seq, mark }),
     });
     for (let pauseMs = 0; ; pauseMs = Math.min(pauseMs + 1, maxPauseMs)) {
       while (this.sink?.isFull()) await new Promise<void>((resolve) => this.waitUntilDrained(resolve));
@@ -403,34 +384,6 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     }
   }
 
-  /** The rooms other than `ended` that have begun and have sent nothing since. */
-  #findUnsent(ended: string): string[] {
-    this.#unsentStarts.delete(ended);
-    for (const [roomId, { seq }] of this.#unsentStarts) {
-      if ((this.#rooms.get(roomId)?.position.seq ?? 0) > seq) this.#unsentStarts.delete(roomId);
-    }
-    return [...this.#unsentStarts.keys()];
-  }
-
-  /** The position in a room up to which its client has everything, or from which it gets everything. */
-  #positionIn(roomId: string): LogPosition | undefined {
-    return this.#rooms.get(roomId)?.position ?? this.#unsentStarts.get(roomId) ?? this.#clientPositions.get(roomId);
-  }
-
-  #cursorsOf(roomIds: Iterable<string>): Record<string, string> {
-    const cursors: Record<string, string> = {};
-    for (const roomId of roomIds) {
-      const position = this.#positionIn(roomId);
-      if (position) cursors[roomId] = encodeCursor({ roomId, ...position });
-    }
-    return cursors;
-  }
-
-  #userCursorAt(position: LogPosition): Record<string, string> {
-    const { userId } = this.request;
-    return { [userId]: encodeCursor({ roomId: userId, ...position }) };
-  }
-
   async #maySee(roomId: string): Promise<boolean> {
     const { userId } = this.request;
     const { needsMembership, members } = await findMembersAmong(this.#parts.database.db, roomId, [userId]);
@@ -438,7 +391,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   #isOpen(follower: Follower): boolean {
-    return this.sink !== undefined && this.#rooms.get(follower.feed.roomId) === follower;
+    return this.sink !== undefined && this.#positions.followed.get(follower.feed.roomId) === follower;
   }
 
   async #follow(feed: Feed, findPosition: (feed: Feed) => Promise<LogPosition>): Promise<Follower | undefined> {
@@ -449,8 +402,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     const isAtHead = position.seq === head.seq && position.mark === head.mark;
     const follower = new Follower(this, feed, isAtHead ? head : position);
     if (this.hasStopped || feed.deleted) return undefined;
-    this.#rooms.set(feed.roomId, follower);
-    this.#clientPositions.delete(feed.roomId);
+    this.#positions.followed.set(feed.roomId, follower);
+    this.#positions.client.delete(feed.roomId);
     this.request.account.add(inboxRoomBytes);
     return follower;
   }
@@ -462,10 +415,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   #remove(follower: Follower): void {
     const { roomId } = follower.feed;
-    if (this.#rooms.get(roomId) !== follower) return;
-    this.#rooms.delete(roomId);
-    this.#unsentStarts.delete(roomId);
-    if (this.sink) this.countRooms(this.#rooms.size);
+    if (this.#positions.followed.get(roomId) !== follower) return;
+    this.#positions.followed.delete(roomId);
+    this.#positions.unsentStarts.delete(roomId);
+    if (this.sink) this.countRooms(this.#positions.followed.size);
     this.#catchUps.delete(follower);
     follower.leave();
     this.request.account.add(-inboxRoomBytes);
@@ -490,9 +443,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // Before it begins it may not have all rooms: its client asks again, with its own cursors.
     if (!this.sink) return this.end(new ClientError('SERVICE_UNAVAILABLE'));
     // A former member must not learn the present cursor of a room.
-    const rooms = [...this.#rooms.values()].filter(({ feed }) => !this.#endings.has(feed.roomId));
+    const rooms = [...this.#positions.followed.values()].filter(({ feed }) => !this.#endings.has(feed.roomId));
     const present = Object.fromEntries(rooms.map(({ feed }) => [feed.roomId, feed.cursor]));
-    const known = [...this.#clientPositions].map(([roomId, position]) => [
+    const known = [...this.#positions.client].map(([roomId, position]) => [
       roomId,
       encodeCursor({ roomId, ...position }),
     ]);

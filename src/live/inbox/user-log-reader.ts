@@ -1,0 +1,78 @@
+import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { yieldWhenDue } from '../../common/event-loop.ts';
+import type { Database } from '../../data/database/database.ts';
+import { isReadFailure } from '../../data/event-log/events.ts';
+import { readUserEvents } from '../../data/event-log/user-events.ts';
+import type { UserEventRow } from '../../data/tables.ts';
+import type { InboxPositions } from './positions.ts';
+import type { InboxStart } from './start.ts';
+
+export interface UserLogReaderParts {
+  userId: string;
+  positions: InboxPositions;
+  start: Pick<InboxStart, 'filteredUpTo' | 'missed'>;
+  database: Database;
+  isOpen: () => boolean;
+  /** Sends what has happened. Returns false if the database was found rewound: the event may be lost. */
+  apply: (event: UserEventRow) => Promise<boolean>;
+  onUnreadable: () => Promise<void>;
+  onError: (error: unknown) => void;
+}
+
+/** The number of events in one read. */
+const chunkLength = 64;
+
+/** Reads the log of the user of an inbox, and applies its events one after the other. */
+export class UserLogReader {
+  readonly #parts: UserLogReaderParts;
+  readonly #reading = new CoalescedWork(() => this.#readOn().catch(this.#parts.onError));
+
+  constructor(parts: UserLogReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether an event is being applied. */
+  get isReading(): boolean {
+    return this.#reading.running !== undefined;
+  }
+
+  /** There may be new events. */
+  wake(): void {
+    if (this.#parts.isOpen()) void this.#reading.request();
+  }
+
+  /** Finds out whether the database has another history than the position. */
+  async checkHistory(): Promise<void> {
+    await this.#readChunk(1);
+  }
+
+  /** A failure loses nothing: the position does not change, and the next comparison tries again. */
+  async #readOn(): Promise<void> {
+    const { isOpen, positions } = this.#parts;
+    while (isOpen()) {
+      const events = await this.#readChunk(chunkLength);
+      if (events.length === 0) return;
+      for (const event of events) {
+        await yieldWhenDue();
+        const isDone = await this.#apply(event);
+        if (!isOpen()) return;
+        if (!isDone) break;
+        positions.user = { seq: event.seq, mark: event.mark };
+      }
+    }
+  }
+
+  async #readChunk(length: number): Promise<readonly UserEventRow[]> {
+    const { database, userId, positions, onUnreadable } = this.#parts;
+    const events = await readUserEvents(database.db, userId, positions.user, length);
+    if (!isReadFailure(events)) return events;
+    await onUnreadable();
+    return [];
+  }
+
+  async #apply(event: UserEventRow): Promise<boolean> {
+    const { start, apply } = this.#parts;
+    const isLeftOut = event.seq <= start.filteredUpTo && !start.missed.has(event.seq);
+    return isLeftOut || apply(event);
+  }
+}
