@@ -88,7 +88,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a deleted post is replayed from the cache',
     file: 'live/groups/group.ts',
-    from: '...withoutContent(event), room',
+    from: '...event, content: undefined, room',
     to: '...event, room',
   },
   {

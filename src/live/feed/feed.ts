@@ -84,10 +84,10 @@ export class Feed {
       const head = await this.#findHead();
       if (!head) return this.end();
       for (const event of await this.#log.readChunk(Math.max(0, head.seq - recentCount)))
-        this.#log.recent.append(event, this.room);
-      const { latest } = this.#log.recent;
+        this.#log.append(event, this.room);
+      const { latest } = this.#log;
       this.head = latest && latest.seq >= head.seq ? latest : head;
-      if (latest !== this.head) this.#log.recent.clear();
+      if (latest !== this.head) this.#log.clear();
     } catch (error) {
       this.#leaveBus();
       throw error;
@@ -99,7 +99,7 @@ export class Feed {
 
   close(): void {
     this.#leaveBus();
-    this.#log.recent.clear();
+    this.#log.clear();
   }
 
   get deleted(): boolean {
@@ -176,7 +176,7 @@ export class Feed {
    */
   #isRepeated({ seq, mark }: RoomEvent): boolean {
     if (seq > this.head.seq) return false;
-    const current = seq === this.head.seq ? this.head : this.#log.recent.find(seq);
+    const current = seq === this.head.seq ? this.head : this.#log.find(seq);
     return current === undefined || current.mark === mark;
   }
 
@@ -215,13 +215,13 @@ export class Feed {
   }
 
   #skipTo(head: LogPosition): void {
-    this.#log.recent.clear();
+    this.#log.clear();
     this.head = head;
     this.advance();
   }
 
   #push(event: RoomEvent): void {
-    this.#log.recent.append(event, this.room);
+    this.#log.append(event, this.room);
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
     if (roomEventTypes[event.type].changesContent)

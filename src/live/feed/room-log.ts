@@ -1,6 +1,7 @@
 import type { Database } from '../../data/database/database.ts';
 import {
   findFirstPosition,
+  follows,
   isReadFailure,
   type LogPosition,
   type ReadFailure,
@@ -8,8 +9,8 @@ import {
   readEvents,
   withoutGap,
 } from '../../data/event-log/events.ts';
-import type { ContentBudget } from './event-contents.ts';
-import { RecentEvents } from './recent-events.ts';
+import type { RoomRow } from '../../data/tables.ts';
+import { ContentBudget, holdContent } from './event-contents.ts';
 
 /** The age and the number of events of a room that can be replayed. */
 export interface Retention {
@@ -29,10 +30,20 @@ export interface RoomLogParts {
 /** The number of events in one read of the log; a feed without traffic holds no more in memory. */
 export const chunkLength = 256;
 const hourMs = 3_600_000;
+/** The maximum number of events of a room that can be read from memory. */
+const maxRecent = 2_048;
+/** The number of events that are dropped at once: dropping them one by one would move the whole array each time. */
+const dropLength = 256;
+/** The memory budget for the content of the events of one room. */
+const maxContentBytes = 256 * 2 ** 10;
 
-/** Reads the log of one room. The latest events are in memory. */
+/**
+ * Reads the log of one room. The latest events are in memory, without a gap: each follows the previous one by number and by
+ * mark.
+ */
 export class RoomLog {
-  readonly recent: RecentEvents;
+  readonly #recent: RoomEvent[] = [];
+  readonly #contents = new ContentBudget(maxContentBytes);
   readonly #roomId: string;
   readonly #parts: RoomLogParts;
   /** The chunks that are being read, by the number before their first event. */
@@ -41,7 +52,27 @@ export class RoomLog {
   constructor(roomId: string, parts: RoomLogParts) {
     this.#roomId = roomId;
     this.#parts = parts;
-    this.recent = new RecentEvents(parts.contents);
+  }
+
+  /** The latest event, if it is in memory. */
+  get latest(): RoomEvent | undefined {
+    return this.#recent.at(-1);
+  }
+
+  /** Adds a new event to those in memory. If it does not follow the latest one, all earlier events are dropped. */
+  append(event: RoomEvent, room: RoomRow | undefined): void {
+    if (this.latest && !follows(event, this.latest)) this.clear();
+    // The event is copied, because the copy's content is removed later.
+    const recent = { ...event, room };
+    this.#recent.push(recent);
+    if (this.#recent.length > maxRecent + dropLength) this.#recent.splice(0, dropLength);
+    holdContent(recent, [this.#contents, this.#parts.contents]);
+  }
+
+  /** The event with this number, if it is in memory. */
+  find(seq: number): RoomEvent | undefined {
+    const first = this.#recent[0];
+    return first && this.#recent[seq - first.seq];
   }
 
   /** Reads the next events from the database. */
@@ -60,7 +91,8 @@ export class RoomLog {
     if (after.seq > head.seq) return 'rewound';
     if (after.seq === head.seq) return after.mark === head.mark ? [] : 'rewound';
     if (after.seq < head.seq - retention.count) return 'trimmed';
-    const read = this.recent.read(after.seq, limit) ?? (await this.#readShared(after.seq));
+    const start = after.seq + 1 - (this.#recent[0]?.seq ?? Number.POSITIVE_INFINITY);
+    const read = start < 0 ? await this.#readShared(after.seq) : this.#recent.slice(start, start + limit);
     const events = withoutGap(read.slice(0, limit), after);
     const isOld = !isReadFailure(events) && (events[0]?.at ?? 0) < Date.now() - retention.hours * hourMs;
     return isOld ? 'trimmed' : events;
@@ -74,9 +106,10 @@ export class RoomLog {
     return findFirstPosition(database.db, { roomId: this.#roomId, after, since });
   }
 
-  /** Forgets all events, because the database has another history. */
+  /** Forgets all events. */
   clear(): void {
-    this.recent.clear();
+    this.#recent.length = 0;
+    this.#contents.clear();
     this.#chunks.clear();
   }
 
@@ -89,10 +122,19 @@ export class RoomLog {
     this.#chunks.set(start, reading);
     try {
       const events = await reading;
-      this.recent.prepend(events);
+      this.#prepend(events);
       return events.filter(({ seq }) => seq > after);
     } finally {
       this.#chunks.delete(start);
     }
+  }
+
+  /** Adds older events to those in memory, if they fit: other readers that catch up are likely to need them too. */
+  #prepend(events: readonly RoomEvent[]): void {
+    const first = this.#recent[0];
+    const older = first ? events.filter(({ seq }) => seq < first.seq) : [];
+    const last = older.at(-1);
+    const isTooLong = older.length + this.#recent.length > maxRecent;
+    if (first && last && follows(first, last) && !isTooLong) this.#recent.unshift(...older);
   }
 }

@@ -3,7 +3,6 @@ import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import { startDelivery } from '../event-spans.ts';
 import type { Feed, FeedGroup } from '../feed/feed.ts';
-import { withoutContent } from '../feed/recent-events.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import { type ExecuteEvent, personal, type Selection } from '../subscribe-request.ts';
 
@@ -133,7 +132,7 @@ export class Group implements FeedGroup {
    */
   async replay(event: RoomEvent): ReturnType<ExecuteEvent> {
     const cached = this.#replayed.get(event.seq)?.execution;
-    const execution = cached ?? this.#parts.replay({ ...withoutContent(event), room: this.feed.room });
+    const execution = cached ?? this.#parts.replay({ ...event, content: undefined, room: this.feed.room });
     if (!cached) this.#cacheReplayed(event, execution);
     const result = await execution;
     if (result === personal) this.#split();

@@ -119,7 +119,8 @@ export class StateStreams<State> {
   /** An execution has failed. */
   #sendLater(error: unknown): void {
     this.#parts.onError(error);
-    this.#retry ??= setTimeout(() => {
+    if (this.#retry) return;
+    this.#retry = setTimeout(() => {
       this.#retry = undefined;
       this.send();
     }, retryMs).unref();
