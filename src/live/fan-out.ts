@@ -7,7 +7,7 @@ import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
-import { batchLength } from './groups/follower.ts';
+import { chunkLength } from './feed/room-log.ts';
 import { GroupCosts } from './groups/group-costs.ts';
 import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
@@ -170,7 +170,7 @@ export class FanOut {
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
     const { generation } = feed;
-    const events = await feed.read(position, batchLength);
+    const events = await feed.read(position, chunkLength);
     if (!isReadFailure(events)) return { position, firstRead: { generation, events } };
     if (feed.deleted) throw new ClientError('ROOM_DELETED');
     throw new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LiveOperation, ProtocolSocket, type Result } from '../support/clients/protocol-socket.ts';
+import { readMetrics } from '../support/engine/metrics.ts';
+import { forgeCursor } from '../support/rooms/cursors.ts';
 import type { Person, Postroom } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
 
@@ -155,6 +157,22 @@ describe('a replay', () => {
     expect(added?.data.postAdded.title).toBe('last');
     const deep = await replay(everything, room, start).results.take(5);
     expect(JSON.stringify([events, added, deep])).not.toMatch(/secret/i);
+  });
+
+  it('reads each part of the log once', async () => {
+    const room = await postroom.createRoom(ada, 'long');
+    const rename = (name: string) => `${name}: updateRoom(input: { id: "${room}", name: "${name}" }) { room { id } }`;
+    for (let count = 0; count < 600; count += 10) {
+      const names = Array.from({ length: 10 }, (_, index) => `n${count + index}`);
+      await postroom.ask(`mutation { ${names.map(rename).join(' ')} }`, {}, ada.token);
+    }
+    await postroom.createPost(ada, room, 'the only one');
+    const { log_reads_total: before = 0 } = await readMetrics(postroom);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+    const { results } = socket.subscribe('replay', postAdded, { room, after: forgeCursor('00000000', 0, room) });
+    expect((await results.take(1)).map(({ data }) => data.postAdded.title)).toEqual(['the only one']);
+    // Of 602 events, the last 256 are read when the feed opens, and the others in two parts.
+    expect(await readMetrics(postroom)).toMatchObject({ log_reads_total: before + 3 });
   });
 
   it('gives "deleted user" as the author of a post that stays', async () => {

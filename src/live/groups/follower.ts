@@ -4,6 +4,7 @@ import { isReadFailure, type LogPosition, type ReadFailure, type RoomEvent } fro
 import { encodeCursor } from '../cursor.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import type { Feed } from '../feed/feed.ts';
+import { chunkLength } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import type { Sink } from '../stream.ts';
 import { personal, type Selection } from '../subscribe-request.ts';
@@ -33,8 +34,6 @@ export interface Following {
   becomePersonal(): boolean;
 }
 
-/** The number of events in one read. */
-export const batchLength = 64;
 /** The generation of a position that has not been checked. */
 const unchecked = -1;
 
@@ -179,7 +178,7 @@ export class Follower implements Member {
   async #read(generation: number): ReturnType<Feed['read']> {
     const first = this.#firstRead;
     this.#firstRead = undefined;
-    return first?.generation === generation ? first.events : this.feed.read(this.position, batchLength);
+    return first?.generation === generation ? first.events : this.feed.read(this.position, chunkLength);
   }
 
   #skip(): void {
