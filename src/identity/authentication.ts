@@ -6,7 +6,7 @@ import type { Span } from '../tracing/span.ts';
 import { authenticateApiKey } from './api-key/api-key.ts';
 import { looksLikeApiKey } from './api-key/key-text.ts';
 import type { Audit } from './audit.ts';
-import { type CredentialKind, invalidToken } from './credential.ts';
+import { invalidToken } from './credential.ts';
 import type { TokenSender } from './oauth/introspection.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { type Sessions, sessionIssuer } from './session/session.ts';
@@ -48,28 +48,25 @@ export function createAuthentication(parts: AuthenticationParts): Authenticate {
   };
 }
 
-type Verify = (parts: AuthenticationParts, token: string, sender: TokenSender) => Promise<Viewer>;
-
 const maxLength = 8_192;
 /** Three parts in Base64url. */
 const jwt = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-
-const verifiers: Record<CredentialKind, Verify> = {
-  session: ({ database, sessions }, token, { span }) => sessions.authenticate(readsWithin(database, span), token),
-  apiKey: ({ database }, key, { span }) => authenticateApiKey(database, key, span),
-  async oauth({ database, oauth }, token, sender) {
-    if (!oauth) throw invalidToken();
-    return oauth.authenticate(database, token, sender);
-  },
-};
 
 /**
  * Finds the viewer of an `Authorization` header. Bad credentials are never treated as no credentials.
  * @throws ClientError UNAUTHENTICATED for bad credentials.
  */
 async function authenticate(parts: AuthenticationParts, authorization: string, sender: TokenSender): Promise<Viewer> {
+  const { database, sessions, oauth } = parts;
   const { scheme, token } = parseAuthorization(authorization);
-  return verifiers[kindOf(scheme, token)](parts, token, sender);
+  if (scheme.toLowerCase() === 'apikey') return authenticateApiKey(database, token, sender.span);
+  // It must not be sent to the issuer.
+  if (looksLikeApiKey(token)) {
+    throw new ClientError('UNAUTHENTICATED', 'This is an API key: send it as "ApiKey <key>", not as "Bearer <key>".');
+  }
+  if (isSessionToken(token)) return sessions.authenticate(readsWithin(database, sender.span), token);
+  if (!oauth) throw invalidToken();
+  return oauth.authenticate(database, token, sender);
 }
 
 /** A JWT may be without a scheme. @throws ClientError UNAUTHENTICATED for any other form. */
@@ -83,15 +80,6 @@ function parseAuthorization(authorization: string): { scheme: string; token: str
     'UNAUTHENTICATED',
     'The Authorization must have the form "Bearer <access token>" or "ApiKey <key>"; only a JWT may be without "Bearer".',
   );
-}
-
-/** @throws ClientError UNAUTHENTICATED for an API key with the scheme Bearer: it must not be sent to the issuer. */
-function kindOf(scheme: string, token: string): CredentialKind {
-  if (scheme.toLowerCase() === 'apikey') return 'apiKey';
-  if (looksLikeApiKey(token)) {
-    throw new ClientError('UNAUTHENTICATED', 'This is an API key: send it as "ApiKey <key>", not as "Bearer <key>".');
-  }
-  return isSessionToken(token) ? 'session' : 'oauth';
 }
 
 /** Whether the token names Postroom as its issuer; its signature is verified later. */
