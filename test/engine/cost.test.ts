@@ -93,7 +93,7 @@ it('the cost of a compiled operation is that of its document with the variables 
       const compiled = new CompiledOperation(schema, parse(query), operationName, false);
       const costs = [variables, otherVariables].map((values) => {
         const args = compiled.bind(values);
-        const { cost } = costOf(schema, args);
+        const { cost } = costOf(args);
         expect(compiled.costOf(args)).toBe(cost);
         return cost;
       });

@@ -5,6 +5,7 @@ import {
   getVariableValues,
   isInputType,
   typeFromAST,
+  type ValidatedExecutionArgs,
   type VariableDefinitionNode,
   type VariableValues,
 } from 'graphql';
@@ -17,11 +18,10 @@ const maxDescribedValues = 1_000;
 
 /** Coerces the variables of an operation to their types. @throws RequestErrors VARIABLES_INVALID. */
 export function coerceVariables(
-  schema: GraphQLSchema,
-  definitions: readonly VariableDefinitionNode[],
+  { schema, operation, hideSuggestions }: ValidatedExecutionArgs,
   variables: Readonly<Record<string, unknown>>,
-  hideSuggestions: boolean,
 ): VariableValues {
+  const definitions = operation.variableDefinitions ?? [];
   // Each of graphql's messages contains the whole invalid object, which takes half a second for one of 1 MB.
   if (isLong(variables)) assertCoercible(schema, definitions, variables);
   const { errors, variableValues } = getVariableValues(schema, definitions, variables, { maxErrors, hideSuggestions });

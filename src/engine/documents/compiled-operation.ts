@@ -41,7 +41,7 @@ export class CompiledOperation {
     this.type = operation.operation;
     this.name = operation.name?.value;
     this.#args = createArgs(schema, document, operation, hideSuggestions);
-    const { cost, isFixed } = costOf(schema, this.#args);
+    const { cost, isFixed } = costOf(this.#args);
     this.#fixedCost = isFixed ? cost : undefined;
     this.fields = inspectFields(this.#args);
     this.#deprecatedInputs = findDeprecatedInputs(schema, operation.variableDefinitions);
@@ -56,10 +56,8 @@ export class CompiledOperation {
 
   /** The arguments of an execution, without context. @throws RequestErrors VARIABLES_INVALID. */
   bind(variables: Variables): ValidatedExecutionArgs {
-    const { schema, operation, hideSuggestions } = this.#args;
-    const definitions = operation.variableDefinitions ?? [];
-    if (definitions.length === 0) return this.#args;
-    const variableValues = coerceVariables(schema, definitions, variables ?? {}, hideSuggestions);
+    if (!this.#args.operation.variableDefinitions?.length) return this.#args;
+    const variableValues = coerceVariables(this.#args, variables ?? {});
     return { ...this.#args, variableValues, rawVariableValues: variables };
   }
 
@@ -78,7 +76,7 @@ export class CompiledOperation {
 
   /** The cost of an execution with these arguments. */
   costOf(args: ValidatedExecutionArgs): number {
-    return this.#fixedCost ?? costOf(args.schema, args).cost;
+    return this.#fixedCost ?? costOf(args).cost;
   }
 }
 

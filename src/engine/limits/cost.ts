@@ -4,7 +4,6 @@ import {
   type GraphQLArgument,
   type GraphQLInputField,
   type GraphQLObjectType,
-  type GraphQLSchema,
   getNamedType,
   type InlineFragmentNode,
   isCompositeType,
@@ -20,10 +19,10 @@ import { applies } from '../execution/plan.ts';
 import { type CostDefinition, costDefinitionOf, weightOf } from './cost-definition.ts';
 
 /** The cost of an operation with its coerced variables. `isFixed`: it is the same with all variables. */
-export function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): { cost: number; isFixed: boolean } {
-  const { operation, fragmentDefinitions, variableValues } = args;
+export function costOf(args: ValidatedExecutionArgs): { cost: number; isFixed: boolean } {
+  const { schema, operation } = args;
   const root = schema.getRootType(operation.operation);
-  const costs = new OperationCost(schema, fragmentDefinitions, variableValues.coerced);
+  const costs = new OperationCost(args);
   const cost = root ? costs.selectionCost(operation.selectionSet, root) : 0;
   return { cost, isFixed: !costs.hasReadVariable };
 }
@@ -46,20 +45,12 @@ interface SizedLists {
  * with its fragments spread, which is limited before.
  */
 class OperationCost {
-  readonly #schema: GraphQLSchema;
-  readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  readonly #variables: Readonly<Record<string, unknown>>;
+  readonly #args: ValidatedExecutionArgs;
   /** Whether a value that the cost depends on contains a variable. */
   hasReadVariable = false;
 
-  constructor(
-    schema: GraphQLSchema,
-    fragments: Readonly<Record<string, FragmentDefinitionNode>>,
-    variables: Readonly<Record<string, unknown>>,
-  ) {
-    this.#schema = schema;
-    this.#fragments = fragments;
-    this.#variables = variables;
+  constructor(args: ValidatedExecutionArgs) {
+    this.#args = args;
   }
 
   selectionCost(selectionSet: SelectionSetNode, type: GraphQLObjectType, sizedLists?: SizedLists): number {
@@ -83,10 +74,11 @@ class OperationCost {
     type: GraphQLObjectType,
     opened = new Set<FragmentDefinitionNode | InlineFragmentNode>(),
   ): FieldNode[] {
+    const { schema, fragmentDefinitions } = this.#args;
     return selections.flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
-      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments[selection.name.value] : selection;
-      if (!fragment || opened.has(fragment) || !applies(this.#schema, fragment, type)) return [];
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragmentDefinitions[selection.name.value] : selection;
+      if (!fragment || opened.has(fragment) || !applies(schema, fragment, type)) return [];
       opened.add(fragment);
       return this.#collectFields(fragment.selectionSet, type, opened);
     });
@@ -102,7 +94,7 @@ class OperationCost {
     const size = this.#listSize(definition, node);
     const ownLength = sizedFields ? unknownListSize : size;
     const length = !isList ? 1 : sizedLists?.names.includes(field.name) ? sizedLists.size : ownLength;
-    const weight = definition.weight + (parent === this.#schema.getMutationType() ? mutationWeight : 0);
+    const weight = definition.weight + (parent === this.#args.schema.getMutationType() ? mutationWeight : 0);
     const children = this.#childrenCost(definition, node, sizedFields && { names: sizedFields, size });
     return this.#argumentsCost(definition, node) + this.#offsetCost(definition, node) + length * (weight + children);
   }
@@ -111,7 +103,7 @@ class OperationCost {
   #childrenCost({ type }: CostDefinition, { selectionSet }: FieldNode, sizedLists: SizedLists | undefined): number {
     if (!selectionSet || !isCompositeType(type)) return 0;
     if (isObjectType(type)) return this.selectionCost(selectionSet, type, sizedLists);
-    const members = this.#schema.getPossibleTypes(type);
+    const members = this.#args.schema.getPossibleTypes(type);
     return Math.max(0, ...members.map((member) => this.selectionCost(selectionSet, member, sizedLists)));
   }
 
@@ -147,7 +139,7 @@ class OperationCost {
 
   #readValue(value: ValueNode): unknown {
     this.hasReadVariable ||= containsVariable(value);
-    return valueFromASTUntyped(value, this.#variables);
+    return valueFromASTUntyped(value, this.#args.variableValues.coerced);
   }
 }
 
