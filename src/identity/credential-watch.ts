@@ -107,17 +107,14 @@ export class CredentialWatch {
   /** After a failure, the next periodic check tries again. */
   async #check(batch: readonly Watched[]): Promise<void> {
     try {
-      const viewers = batch.map(({ viewer }) => viewer);
-      const [accounts, keys] = await Promise.all([
-        findById(
-          viewers.map(({ user }) => user.id),
-          (ids) => findCredentialStates(this.#parts.db, ids),
-        ),
-        findById(
-          viewers.map(({ credential }) => keyIdOf(credential)),
-          (ids) => findApiKeys(this.#parts.db, ids),
-        ),
+      const userIds = new Set(batch.map(({ viewer }) => viewer.user.id));
+      const keyIds = new Set(batch.flatMap(({ viewer }) => keyIdOf(viewer.credential) ?? []));
+      const [accountRows, keyRows] = await Promise.all([
+        findCredentialStates(this.#parts.db, [...userIds]),
+        findApiKeys(this.#parts.db, [...keyIds]),
       ]);
+      const accounts = new Map(accountRows.map((row) => [row.id, row]));
+      const keys = new Map(keyRows.map((row) => [row.id, row]));
       for (const watched of batch) {
         const { user, credential, expiresAt } = watched.viewer;
         const account = accounts.get(user.id);
@@ -135,15 +132,6 @@ export class CredentialWatch {
     this.#parts.viewers.forget(watched.viewer.user.id);
     watched.onInvalid();
   }
-}
-
-/** Reads rows by their ids, each once. */
-async function findById<Row extends { id: string }>(
-  ids: readonly (string | undefined)[],
-  find: (ids: readonly string[]) => Promise<Row[]>,
-): Promise<Map<string, Row>> {
-  const distinct = new Set(ids.filter((id) => id !== undefined));
-  return new Map((await find([...distinct])).map((row) => [row.id, row]));
 }
 
 function isRevokedBy(revocation: Revocation, { user, credential }: Viewer): boolean {
