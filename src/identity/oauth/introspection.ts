@@ -56,7 +56,7 @@ export class Introspection {
   constructor(parts: IntrospectionParts) {
     this.#parts = parts;
     this.#refusals = parts.refusals.limit === 0 ? undefined : new FixedWindow(parts.refusals);
-    this.#watch = new TokenWatch(ttlMs, (token) => this.#checkOpen(token));
+    this.#watch = new TokenWatch(ttlMs, (token) => this.#ask(token), parts.log);
   }
 
   /**
@@ -100,15 +100,6 @@ export class Introspection {
   #assertFewRefusals(address: string): void {
     const window = this.#refusals?.charge(address, 0);
     if (window?.remaining === 0) throw new ClientError('RATE_LIMITED', undefined, { retryAfterMs: window.resetMs });
-  }
-
-  /** A failure of the issuer says nothing about the token. */
-  async #checkOpen(token: string): Promise<void> {
-    try {
-      await this.#ask(token);
-    } catch (error) {
-      this.#parts.log(error);
-    }
   }
 
   /** The claims of a token, or the reason why it is not valid. */

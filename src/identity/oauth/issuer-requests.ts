@@ -10,7 +10,7 @@ const pauseMs = 1_000;
  * and all others fail at once.
  */
 export class IssuerRequests {
-  #hasFailed = false;
+  /** By performance.now(); 0 unless the last request has failed. */
   #pausedUntil = 0;
 
   /**
@@ -40,7 +40,6 @@ export class IssuerRequests {
     } catch (error) {
       throw issuerFailed(error);
     } finally {
-      this.#hasFailed = !isUp;
       this.#pausedUntil = isUp ? 0 : performance.now() + pauseMs;
     }
   }
@@ -48,7 +47,7 @@ export class IssuerRequests {
   #assertAvailable(): void {
     const now = performance.now();
     if (now < this.#pausedUntil) throw issuerFailed();
-    if (this.#hasFailed) this.#pausedUntil = now + pauseMs;
+    if (this.#pausedUntil > 0) this.#pausedUntil = now + pauseMs;
   }
 }
 

@@ -9,7 +9,6 @@ import { asRepeatable, type Database, type Db } from '../../data/database/databa
 import { readsWithin } from '../../data/database/traced-database.ts';
 import { findAccountBySubject, findOrCreateAccountBySubject } from '../../data/domain/oauth-subjects.ts';
 import { toPublicUser } from '../../data/domain/users.ts';
-import { codeOf } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import type { Span } from '../../tracing/span.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
@@ -40,7 +39,7 @@ export class OAuth {
   /** The issuer's key set in JSON. */
   #published: string | undefined;
   /** Those of open sockets and streams, which are verified again when the keys have changed. */
-  readonly #jwts = new TokenWatch(refreshIntervalMs, (token) => this.#checkOpen(token));
+  readonly #jwts: TokenWatch;
   /** Undefined if only JWTs are accepted. */
   readonly #introspection: Introspection | undefined;
   #keys: Promise<KeySet> | undefined;
@@ -50,6 +49,7 @@ export class OAuth {
   constructor(options: OAuthSettings, refusals: WindowOptions, log: Pick<Log, 'debug' | 'warn'>) {
     this.#options = options;
     this.#log = createIssuerLog(log);
+    this.#jwts = new TokenWatch(refreshIntervalMs, (token) => this.#verifyWhenDue(token), this.#log);
     const { introspectionUrl: url } = options;
     const parts = { settings: options, requests: this.#requests, refusals, log: this.#log };
     this.#introspection = url ? new Introspection({ ...parts, url }) : undefined;
@@ -178,15 +178,9 @@ export class OAuth {
     this.#jwts.checkAll();
   }
 
-  /** A failure of the issuer says nothing about the token. */
-  async #checkOpen(token: string): Promise<void> {
-    try {
-      await yieldWhenDue();
-      await this.#verify(token);
-    } catch (error) {
-      this.#log(error);
-      if (codeOf(error) === 'UNAUTHENTICATED') this.#jwts.end(token);
-    }
+  async #verifyWhenDue(token: string): Promise<void> {
+    await yieldWhenDue();
+    await this.#verify(token);
   }
 }
 

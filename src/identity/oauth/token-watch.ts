@@ -1,4 +1,6 @@
 import { forEachOf } from '../../common/for-each-of.ts';
+import { codeOf } from '../../errors.ts';
+import type { IssuerLog } from './issuer-log.ts';
 
 const timerMs = 1_000;
 /** The number of tokens that are checked at the same time, so that new clients need not wait. */
@@ -17,15 +19,17 @@ interface WatchedToken {
  */
 export class TokenWatch {
   readonly #intervalMs: number;
-  readonly #check: (token: string) => Promise<void>;
+  readonly #check: (token: string) => Promise<unknown>;
+  readonly #log: IssuerLog;
   readonly #watched = new Map<string, WatchedToken>();
   readonly #timer: NodeJS.Timeout;
   #isChecking = false;
 
-  /** `check` calls `end` if the token is no longer valid. It must not reject. */
-  constructor(intervalMs: number, check: (token: string) => Promise<void>) {
+  /** `check` calls `end`, or rejects with UNAUTHENTICATED, if the token is no longer valid. */
+  constructor(intervalMs: number, check: (token: string) => Promise<unknown>, log: IssuerLog) {
     this.#intervalMs = intervalMs;
     this.#check = check;
+    this.#log = log;
     this.#timer = setInterval(() => void this.#checkDue(), timerMs).unref();
   }
 
@@ -64,7 +68,13 @@ export class TokenWatch {
     await forEachOf(due, maxChecks, async (watched) => {
       if (watched.listeners.size === 0) return;
       watched.dueAt = performance.now() + this.#intervalMs;
-      await this.#check(watched.token);
+      try {
+        await this.#check(watched.token);
+      } catch (error) {
+        this.#log(error);
+        // Another failure is that of the issuer, and says nothing about the token.
+        if (codeOf(error) === 'UNAUTHENTICATED') this.end(watched.token);
+      }
     });
     this.#isChecking = false;
   }
