@@ -54,18 +54,18 @@ export function createEngine(parts: EngineParts) {
 
   /** The operation of a request, before its variables are read. */
   function findOperation(request: GraphQLRequest, call: Call): FoundOperation {
-    let isNew = false;
+    if (call.report) call.report.requestedName = request.operationName;
+    const source = parts.documents.find(request);
+    const isNew = !documentsFor(call).has(source);
+    // A new document opens a group, which is charged later.
+    if (isNew && call.isResumed) rateLimit.assertNotOver(call);
+    if (isNew) refusals?.assertNotPaused(call);
     try {
-      const source = parts.documents.find(request);
-      isNew = !documentsFor(call).has(source);
-      // A new document opens a group, which is charged later.
-      if (isNew && call.isResumed) rateLimit.assertNotOver(call);
-      if (isNew) refusals?.assertNotPaused(call);
       const compiled = documentsFor(call).compile(source, request.operationName);
       if (call.report) call.report.compiled = compiled;
       return { compiled, isNew };
     } catch (error) {
-      countRefusal(error, isNew, request, call);
+      if (isNew) countRefusal(error, call);
       throw error;
     }
   }
@@ -90,14 +90,13 @@ export function createEngine(parts: EngineParts) {
       const showsCost = request.extensions?.['cost'] === true;
       return new Operation(operationParts, { compiled, args, cost, showsCost }, call, resumed);
     } catch (error) {
-      countRefusal(error, isNew, request, call);
+      if (isNew) countRefusal(error, call);
       throw error;
     }
   }
 
-  function countRefusal(error: unknown, isNew: boolean, { operationName }: GraphQLRequest, call: Call): void {
-    if (call.report) call.report.requestedName = operationName;
-    if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
+  function countRefusal(error: unknown, call: Call): void {
+    refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
   }
 
   function prepareCharged(rate: Rate | undefined, read: ReadRequest, call: Call): PreparedOperation {

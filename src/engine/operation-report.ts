@@ -6,7 +6,7 @@ export class OperationReport {
   /** By `performance.now()`. Set again when the request has arrived, so that the time of a slow body does not count. */
   startedAt: number;
   compiled: CompiledOperation | undefined;
-  /** The name in a request that was refused before its operation was found. */
+  /** The name of the operation in the request. */
   requestedName: string | undefined;
   /** The coordinates of the deprecated elements that the operation uses; undefined if it was refused before it ran. */
   deprecated: ReadonlySet<string> | undefined;

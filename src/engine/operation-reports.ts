@@ -62,16 +62,12 @@ export class OperationReports {
     const { report } = call;
     if (!report || report.isFinished) return;
     report.isFinished = true;
-    const type = report.compiled?.type ?? 'unknown';
     const code = outcomeOf(call, answer);
-    const counts = this.#counts.get(type);
+    const counts = this.#counts.get(typeOf(report));
     counts?.set(code, (counts.get(code) ?? 0) + 1);
-    if (code !== 'OK' && code !== 'CANCELLED') this.#lastErrors.set(code, Date.now());
-    if (report.deprecated?.size) this.#countDeprecated(report.deprecated);
-    const durationMs = performance.now() - report.startedAt;
-    const isSlow = durationMs >= this.#slowMs;
-    if (isSlow || (code !== 'OK' && code !== 'CANCELLED'))
-      this.#write(call, report, { type, code, durationMs, isSlow });
+    if (isError(code)) this.#lastErrors.set(code, Date.now());
+    for (const each of report.deprecated ?? []) this.deprecatedUses.set(each, (this.deprecatedUses.get(each) ?? 0) + 1);
+    this.#write(call, report, code);
     this.#endSpan(report, code);
   }
 
@@ -87,10 +83,6 @@ export class OperationReports {
     });
   }
 
-  #countDeprecated(coordinates: ReadonlySet<string>): void {
-    for (const each of coordinates) this.deprecatedUses.set(each, (this.deprecatedUses.get(each) ?? 0) + 1);
-  }
-
   /** https://opentelemetry.io/docs/specs/semconv/graphql/graphql-spans/ */
   #endSpan(report: OperationReport, code: Outcome): void {
     const { span, compiled } = report;
@@ -98,7 +90,7 @@ export class OperationReports {
     report.span = undefined;
     if (compiled) span.rename(compiled.type);
     span.set(this.#describe(report));
-    span.end(code === 'OK' || code === 'CANCELLED' ? undefined : code);
+    span.end(isError(code) ? code : undefined);
   }
 
   #describe({ compiled, requestedName }: OperationReport): SpanAttributes {
@@ -112,7 +104,10 @@ export class OperationReports {
   }
 
   /** Never contains the document, variables or credentials. */
-  #write({ requestId, viewer }: Call, report: OperationReport, { type, code, durationMs, isSlow }: Finished): void {
+  #write({ requestId, viewer }: Call, report: OperationReport, code: Outcome): void {
+    const durationMs = performance.now() - report.startedAt;
+    const isSlow = durationMs >= this.#slowMs;
+    if (!isSlow && !isError(code)) return;
     const message = isSlow ? 'slow operation' : messageOf(code);
     const omitted = this.#lines.take(`${message} ${code}`);
     if (omitted === undefined) return;
@@ -120,7 +115,7 @@ export class OperationReports {
       requestId,
       traceId: report.span && traceIdOf(report.span.context),
       operation: shorten(report.compiled?.name ?? report.requestedName),
-      type,
+      type: typeOf(report),
       code,
       durationMs: Math.round(durationMs),
       viewer: viewer?.user.id,
@@ -131,11 +126,12 @@ export class OperationReports {
   }
 }
 
-interface Finished {
-  type: OperationType;
-  code: Outcome;
-  durationMs: number;
-  isSlow: boolean;
+function typeOf({ compiled }: OperationReport): OperationType {
+  return compiled?.type ?? 'unknown';
+}
+
+function isError(code: Outcome): code is ErrorCode {
+  return code !== 'OK' && code !== 'CANCELLED';
 }
 
 /** A commit has an outcome also if its client has left. */
@@ -147,7 +143,7 @@ function outcomeOf({ cancellation }: Call, answer: Pick<Answer, 'body'> | undefi
 }
 
 function messageOf(code: Outcome): string {
-  const isFault = code !== 'OK' && code !== 'CANCELLED' && clientErrors[code].status >= 500;
+  const isFault = isError(code) && clientErrors[code].status >= 500;
   return isFault ? 'operation failed' : 'operation refused';
 }
 
