@@ -37,17 +37,12 @@ export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
-  const connections = new Set<WebSocketConnection>();
   const turns = new FrameTurns();
   // Its functions live as long as the socket, so they must not close over the request.
   const openConnection = (connection: WebSocketConnection) => {
     const { webSocket, socket } = connection;
-    connections.add(connection);
     parts.longConnections.add(connection);
-    webSocket.once('close', () => {
-      connections.delete(connection);
-      parts.longConnections.delete(connection);
-    });
+    webSocket.once('close', () => parts.longConnections.delete(connection));
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
     limitFrames(connection, new MessageBudget(parts.config.limits.messages), turns, handshakes);
@@ -60,7 +55,7 @@ export function createWebSocketEndpoint(parts: TransportParts) {
   return {
     /** The number of open sockets. */
     get size() {
-      return connections.size;
+      return server.clients.size;
     },
     /** Takes over the socket of a handshake. False if a limit of sockets or of memory is reached. */
     upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean {
@@ -90,8 +85,9 @@ export function createWebSocketEndpoint(parts: TransportParts) {
     /** Closes all sockets; a socket whose client does not answer is terminated. */
     async close() {
       keepAlive.stop();
+      const own = [...parts.longConnections.byId.values()].filter((each) => each instanceof WebSocketConnection);
       // A closed one remains if an exception has kept it from being removed.
-      const open = [...connections].filter(({ webSocket }) => webSocket.readyState !== webSocket.CLOSED);
+      const open = own.filter(({ webSocket }) => webSocket.readyState !== webSocket.CLOSED);
       const closed = open.map((connection) => {
         connection.end(serviceRestart, 'Shutting down');
         return new Promise((resolve) => connection.webSocket.once('close', resolve));
