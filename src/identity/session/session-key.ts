@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { syncPath } from '../../common/sync-path.ts';
@@ -95,8 +95,5 @@ function createPem(): string {
 }
 
 function idOf(key: KeyObject): string {
-  return createHash('sha256')
-    .update(key.export({ type: 'spki', format: 'der' }))
-    .digest('base64url')
-    .slice(0, 12);
+  return hash('sha256', key.export({ type: 'spki', format: 'der' }), 'base64url').slice(0, 12);
 }
