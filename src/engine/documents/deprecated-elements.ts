@@ -28,20 +28,12 @@ export function findDeprecatedInputs(
   });
 }
 
-function containsDeprecated(type: GraphQLNamedInputType): boolean {
-  const types = new Set([type]);
-  // A set is iterated in the order of insertion, and includes what is added meanwhile.
-  for (const { elements, used } of types.values().map(inspect)) {
-    if (elements.some(isDeprecated)) return true;
-    for (const each of used) types.add(each);
-  }
-  return false;
-}
-
-function inspect(type: GraphQLNamedInputType): { elements: readonly Deprecable[]; used: GraphQLNamedInputType[] } {
-  if (isEnumType(type)) return { elements: type.getValues(), used: [] };
-  const elements = isInputObjectType(type) ? Object.values(type.getFields()) : [];
-  return { elements, used: elements.map((field) => getNamedType(field.type)) };
+function containsDeprecated(type: GraphQLNamedInputType, visited = new Set<GraphQLNamedInputType>()): boolean {
+  if (isEnumType(type)) return type.getValues().some(isDeprecated);
+  if (!isInputObjectType(type) || visited.has(type)) return false;
+  visited.add(type);
+  const fields = Object.values(type.getFields());
+  return fields.some((field) => isDeprecated(field) || containsDeprecated(getNamedType(field.type), visited));
 }
 
 interface Deprecable {

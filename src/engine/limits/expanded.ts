@@ -3,6 +3,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLError,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { requestError } from '../answer.ts';
@@ -16,6 +17,7 @@ const maxLevels = 1_000;
 /** graphql's own rule compares the fields pair by pair, which takes up to 0.1 s at this limit. */
 const maxFieldPairs = 5_000;
 
+type Operations = readonly OperationDefinitionNode[];
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /**
@@ -26,19 +28,20 @@ export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
   const exceeds = (limit: number, what: string) => [
     requestError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`),
   ];
-  const fragments = new Map(
-    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
-  );
-  const { size, levels, isCyclic } = expand(document, fragments);
+  const { definitions } = document;
+  const operations = definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  const named = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = new Map(named.map((node) => [node.name.value, node]));
+  const { size, levels, isCyclic } = expand(operations, fragments);
   if (size > maxExpandedSize) return exceeds(maxExpandedSize, 'fields in its fragments');
   if (levels > maxLevels) return exceeds(maxLevels, 'levels in its fragments');
   // graphql's own rule reports the cycle.
-  if (isCyclic || countFieldPairs(document, fragments) <= maxFieldPairs) return [];
+  if (isCyclic || countFieldPairs(operations, fragments) <= maxFieldPairs) return [];
   return exceeds(maxFieldPairs, 'pairs of fields of one name to merge');
 }
 
 /** The size of all operations with their fragments spread. The count stops when it exceeds a limit. */
-function expand({ definitions }: DocumentNode, fragments: Fragments) {
+function expand(operations: Operations, fragments: Fragments) {
   /** `isCyclic`: a fragment contains itself. It is not spread again within itself. */
   const found = { size: 0, levels: 0, isCyclic: false };
   const open = new Set<string>();
@@ -60,7 +63,7 @@ function expand({ definitions }: DocumentNode, fragments: Fragments) {
     open.delete(name);
   };
   // An operation is the first level, its fields are the second.
-  for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) add(node.selectionSet, 2);
+  for (const { selectionSet } of operations) add(selectionSet, 2);
   return found;
 }
 
@@ -69,15 +72,12 @@ function expand({ definitions }: DocumentNode, fragments: Fragments) {
  * selections must be compared before the answer can have one shape. The time is proportional to the size of the
  * document with its fragments spread, so the document must not have cyclic fragments.
  */
-function countFieldPairs(document: DocumentNode, fragments: Fragments): number {
+function countFieldPairs(operations: Operations, fragments: Fragments): number {
   const countAmong = (selectionSets: readonly SelectionSetNode[]): number => {
     const groups = [...groupByResponseName(selectionSets, fragments).values()];
     return groups.reduce((sum, group) => sum + (group.length * (group.length - 1)) / 2 + countAmong(group), 0);
   };
-  return document.definitions.reduce(
-    (sum, node) => sum + (node.kind === Kind.OPERATION_DEFINITION ? countAmong([node.selectionSet]) : 0),
-    0,
-  );
+  return operations.reduce((sum, { selectionSet }) => sum + countAmong([selectionSet]), 0);
 }
 
 /** Groups selection sets by response name. A fragment counts once, however often it is spread. */
