@@ -90,20 +90,12 @@ function optionsOf({ names }: Series, width: number): UPlot.Options {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const highest = (values: readonly number[]) => Math.max(0, ...values);
 
-/** The plots of the page. They are drawn again when the theme changes. */
-export class Plots {
-  readonly #plots: Plot[];
-
-  constructor(figures: Element, redraw: () => void) {
-    this.#plots = [
-      new Plot(figures, 'Operations per second', { read: (node) => node.operationsPerSecond, combine: sum }),
-      new Plot(figures, 'Deliveries per second', { read: (node) => node.deliveriesPerSecond, combine: sum }),
-      new Plot(figures, 'Lag in ms, highest of all nodes', { read: (node) => node.lagMs, combine: highest }),
-    ];
-    dark.addEventListener('change', redraw);
-  }
-
-  show(history: History, isPerNode: boolean): void {
-    for (const plot of this.#plots) plot.show(history, isPerNode);
-  }
+/** Creates the plots of the page. `redraw` is called when the theme changes. */
+export function createPlots(figures: Element, redraw: () => void): Plot[] {
+  dark.addEventListener('change', redraw);
+  return [
+    new Plot(figures, 'Operations per second', { read: (node) => node.operationsPerSecond, combine: sum }),
+    new Plot(figures, 'Deliveries per second', { read: (node) => node.deliveriesPerSecond, combine: sum }),
+    new Plot(figures, 'Lag in ms, highest of all nodes', { read: (node) => node.lagMs, combine: highest }),
+  ];
 }

@@ -2,7 +2,7 @@ import { find, setText } from './elements.ts';
 import { formatBytes, formatDuration, formatMs, formatNumber, formatTime } from './format.ts';
 import { History } from './history.ts';
 import type { NodeStatus, Status } from './operations.ts';
-import { Plots } from './plots.ts';
+import { createPlots } from './plots.ts';
 import { numbers, Table } from './table.ts';
 
 type NodeRow = NodeStatus & { uptime: string };
@@ -13,7 +13,7 @@ export class StatusView {
   readonly #bus = find('bus', HTMLElement);
   readonly #perNode = find('per-node', HTMLInputElement);
   readonly #history = new History();
-  readonly #plots = new Plots(find('plots', HTMLElement), () => this.#draw());
+  readonly #plots = createPlots(find('plots', HTMLElement), () => this.#draw());
   readonly #nodes = createNodeTable();
   readonly #rooms = new Table<Status['mostFollowedRooms'][number]>(find('rooms', HTMLTableElement), {
     columns: [
@@ -55,7 +55,7 @@ export class StatusView {
   }
 
   #draw(): void {
-    this.#plots.show(this.#history, this.#perNode.checked);
+    for (const plot of this.#plots) plot.show(this.#history, this.#perNode.checked);
   }
 }
 
