@@ -50,7 +50,7 @@ export class HttpStream implements Sink, LongConnection {
     this.#format = format;
     this.#account = account;
     this.#onWritten = contain(() => this.#recount(), fail);
-    startStream(response, format);
+    startStream(response, format.contentType);
     const sendHeartbeat = () => this.#sendHeartbeat();
     this.#heartbeat = setInterval(contain(sendHeartbeat, fail), format.heartbeatMs);
     // The cursors of an inbox are in its events; its client resumes with `after`.
@@ -165,11 +165,7 @@ export class HttpStream implements Sink, LongConnection {
   }
 }
 
-export function startStream(
-  response: ServerResponse,
-  { contentType }: Pick<StreamFormat, 'contentType'>,
-  status = 200,
-): void {
+export function startStream(response: ServerResponse, contentType: string, status = 200): void {
   response.writeHead(status, {
     'content-type': contentType,
     'cache-control': 'private, no-store',

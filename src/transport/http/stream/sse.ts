@@ -23,6 +23,6 @@ export const sse: StreamFormat = {
 
 /** Writes the answer of a query or a mutation as a stream, for a client that prefers text/event-stream. */
 export function writeAnswerAsStream(exchange: Exchange, answer: Answer): void {
-  startStream(exchange.response, sse, answer.status);
+  startStream(exchange.response, sse.contentType, answer.status);
   new Content(exchange, surround('event: next\ndata: ', jsonOf(answer), `\n\n${complete}`)).flush();
 }
