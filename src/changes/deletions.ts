@@ -14,30 +14,28 @@ import { eraseRows } from './erasure.ts';
 export function createDeletions(database: Database, bus: Bus, onError: (error: unknown) => void): BackgroundWork {
   const limit = rowsPerStep[database.kind];
   // Accounts come first, because a person waits for the erasure of their data.
-  const step = async () =>
-    (await eraseAccount(database, bus, limit)) === 'none' && (await deleteRoom(database, limit)) === 'none';
+  const step = async () => !((await eraseAccount(database, bus, limit)) || (await deleteRoom(database, limit)));
   return new BackgroundWork(async (signal) => {
     if (await hasUnfinishedDeletions(database.checks)) await runInSteps(step, signal);
   }, onError);
 }
 
-async function eraseAccount(database: Database, bus: Bus, limit: number): Promise<Progress> {
-  const { result } = await commitChange(database, bus, async (db, record): Promise<Progress> => {
+/** Returns false if there was nothing to erase. */
+async function eraseAccount(database: Database, bus: Bus, limit: number): Promise<boolean> {
+  const { result: erased } = await commitChange(database, bus, async (db, record) => {
     const account = await findErasedAccount(db);
-    if (!account) return 'none';
-    return (await eraseRows(db, record, account, limit)) ? 'done' : 'rows remain';
+    return account && { isDone: await eraseRows(db, record, account, limit) };
   });
-  if (result === 'done') await database.purge();
-  return result;
+  if (erased?.isDone) await database.purge();
+  return erased !== undefined;
 }
 
-function deleteRoom(database: Database, limit: number): Promise<Progress> {
+/** Returns false if there was nothing to delete. */
+function deleteRoom(database: Database, limit: number): Promise<boolean> {
   return database.transaction(async (db) => {
     const roomId = await findDeletedRoom(db);
-    if (roomId === undefined) return 'none';
-    return (await deleteRoomRows(db, roomId, limit)) ? 'done' : 'rows remain';
+    if (roomId === undefined) return false;
+    await deleteRoomRows(db, roomId, limit);
+    return true;
   });
 }
-
-/** `none`: there was nothing to delete. */
-type Progress = 'none' | 'rows remain' | 'done';

@@ -38,31 +38,28 @@ async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAcco
     db,
     posts.map(({ id }) => id),
   );
-  const left = joined.map((roomId) => ({
-    ...eventOf('MemberLeft', roomId, account),
-    store: (db: Db) => deleteMember(db, { roomId, userId: account.id }),
-  }));
-  const events: NewPlainEvent<unknown>[] = [
-    ...deleted.map((post) => ({ ...eventOf('PostDeleted', post.roomId, post), store: nothing })),
-    ...left,
+  // A deleted room has no more events.
+  await Promise.all([
+    ...deleted
+      .filter(({ roomId }) => byId.has(roomId))
+      .map((post) => append({ ...eventOf('PostDeleted', post.roomId, post), store: nothing })),
+    ...joined.map((roomId) => {
+      const store = (db: Db) => deleteMember(db, { roomId, userId: account.id });
+      return byId.has(roomId) ? append({ ...eventOf('MemberLeft', roomId, account), store }) : store(db);
+    }),
     ...owned
       .flatMap((id) => byId.get(id) ?? [])
-      .map((room) => ({
-        ...eventOf('RoomUpdated', room.id, { id: room.id, version: room.version + 1 }),
-        store: (db: Db) => updateRoom(db, room, { ownerId: null }),
-      })),
-  ];
-  // A deleted room has no more events.
-  const isKept = ({ roomId }: { roomId: string }) => byId.has(roomId);
-  await Promise.all([
-    ...events.filter(isKept).map((event) => append(event)),
-    ...left.filter((event) => !isKept(event)).map(({ store }) => store(db)),
+      .map((room) => {
+        const store = (db: Db) => updateRoom(db, room, { ownerId: null });
+        const changed = { id: room.id, version: room.version + 1 };
+        return append({ ...eventOf('RoomUpdated', room.id, changed), store });
+      }),
   ]);
   return posts.length + joined.length + owned.length;
 }
 
-function eventOf<Type extends NewPlainEvent<unknown>['type']>(
-  type: Type,
+function eventOf(
+  type: NewPlainEvent<unknown>['type'],
   roomId: string,
   { id, version }: { id: string; version: number },
 ) {
