@@ -1,6 +1,6 @@
 import { findNodeType } from '../common/ids.ts';
 import type { NodeResolvers, QueryResolvers } from '../generated/resolver-types.generated.ts';
-import { findVisiblePost, findVisibleRoom } from './rules/visible-rows.ts';
+import { findVisibleNode } from './rules/visible-rows.ts';
 
 export const Node = {
   __resolveType({ id }) {
@@ -11,16 +11,5 @@ export const Node = {
 } satisfies NodeResolvers;
 
 export const nodeQueries = {
-  node(_, { id }, context) {
-    switch (findNodeType(id)) {
-      case 'User':
-        return context.loaders.user.load(id);
-      case 'Room':
-        return findVisibleRoom(id, context);
-      case 'Post':
-        return findVisiblePost(id, context);
-      default:
-        return null;
-    }
-  },
+  node: (_, { id }, context) => findVisibleNode(id, context),
 } satisfies QueryResolvers;

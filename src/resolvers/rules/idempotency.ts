@@ -18,7 +18,7 @@ import type { MutationResolvers } from '../../generated/resolver-types.generated
 import type { Context } from '../context.ts';
 import { InputCheck } from './input-check.ts';
 import { idempotencyKey } from './validation.ts';
-import { findVisiblePost, findVisibleRoom } from './visible-rows.ts';
+import { findVisibleNode } from './visible-rows.ts';
 
 /** A mutation that returns one object. */
 interface IdempotentMutation {
@@ -71,14 +71,18 @@ export function withIdempotency(mutations: MutationResolvers): MutationResolvers
 }
 
 function runOnce(resolve: MutationResolver, mutation: IdempotentMutation): MutationResolver {
-  return (source, args, context, info) => {
+  return async (source, args, context, info) => {
     const key = readKey(info);
     if (key === undefined) return resolve(source, args, context, info);
-    const claim = createClaim(key, info.fieldName, args['input'] as Input, mutation);
-    return withClaim(context, claim, () => resolve(source, args, context, info)).catch((error: unknown) => {
+    context.idempotency = createClaim(key, info.fieldName, args['input'] as Input, mutation);
+    try {
+      return await resolve(source, args, context, info);
+    } catch (error) {
       if (error instanceof Repeated) return findResultOrThrow(error.resultId, mutation, context);
       throw error;
-    });
+    } finally {
+      context.idempotency = undefined;
+    }
   };
 }
 
@@ -125,15 +129,6 @@ function toSortedJson(value: unknown): string {
   return JSON.stringify(value, sort);
 }
 
-async function withClaim<T>(context: Context, claim: IdempotencyClaim, run: () => T): Promise<Awaited<T>> {
-  context.idempotency = claim;
-  try {
-    return await run();
-  } finally {
-    context.idempotency = undefined;
-  }
-}
-
 /**
  * Stores the key with the change. A concurrent repeat waits for its end.
  * @throws Repeated, or ClientError IDEMPOTENCY_KEY_REUSED.
@@ -152,20 +147,11 @@ export async function claimKey(
 
 /** The result as it is now. @throws ClientError NOT_FOUND if it was deleted, or is no longer visible to the viewer. */
 async function findResultOrThrow(id: string, { payloadField }: IdempotentMutation, context: Context): Promise<object> {
-  const found = await findVisibleResult(id, payloadField, context);
+  const found = await findVisibleNode(id, context);
   if (!found)
     throw new ClientError(
       'NOT_FOUND',
       `The mutation was done, but its ${payloadField} is no longer there for this viewer.`,
     );
   return { [payloadField]: found };
-}
-
-function findVisibleResult(
-  id: string,
-  payloadField: IdempotentMutation['payloadField'],
-  context: Context,
-): Promise<object | undefined> {
-  if (payloadField === 'post') return findVisiblePost(id, context);
-  return payloadField === 'room' ? findVisibleRoom(id, context) : context.loaders.user.load(id);
 }

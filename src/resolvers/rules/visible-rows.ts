@@ -1,9 +1,10 @@
+import { findNodeType } from '../../common/ids.ts';
 import type { Db, RowLock } from '../../data/database/database.ts';
 import { isMemberOf } from '../../data/domain/memberships.ts';
 import { findMute, type MutedUsers } from '../../data/domain/mutes.ts';
 import { findPost } from '../../data/domain/posts.ts';
 import { findRoom, findRoomOfPost } from '../../data/domain/rooms.ts';
-import type { PostRow, RoomRow } from '../../data/tables.ts';
+import type { PostRow, PublicUser, RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';
 import { accountIdOf, type Viewer } from '../../identity/viewer.ts';
@@ -92,6 +93,23 @@ export async function findVisiblePost(id: string, context: Context): Promise<Pos
   const post = await context.loaders.post.load(id);
   if (!post || !maySeePost(() => context.viewer, post)) return undefined;
   return (await findVisibleRoom(post.roomId, context)) ? post : undefined;
+}
+
+/** The user, room or post with this id. */
+export async function findVisibleNode(
+  id: string,
+  context: Context,
+): Promise<PublicUser | RoomRow | PostRow | undefined> {
+  switch (findNodeType(id)) {
+    case 'User':
+      return context.loaders.user.load(id);
+    case 'Room':
+      return findVisibleRoom(id, context);
+    case 'Post':
+      return findVisiblePost(id, context);
+    default:
+      return undefined;
+  }
 }
 
 /** The same error for a room that is hidden from the viewer: it must not reveal that the room exists. */
