@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown } from '../database/database.ts';
 import type { PostgresConnection } from './connection.ts';
-import { isLost, PostgresUnavailable } from './errors.ts';
+import { isUnavailable, PostgresUnavailable } from './errors.ts';
 import type { PostgresSession, StatementFailure } from './session.ts';
 
 /** The maximum time to find the outcome of a commit: longer than a server needs to end a transaction that is idle. */
@@ -53,7 +53,7 @@ export class CommitMarks {
   /** Whether the transaction of the mark was committed although a statement failed. @throws CommitOutcomeUnknown */
   async isStored(mark: CommitMark, { error, isEnd }: StatementFailure): Promise<boolean> {
     // An error of COMMIT itself, such as a disk that fails, does not prove that nothing was stored.
-    return (isEnd || isLost(error)) && this.#isLatest(mark);
+    return (isEnd || isUnavailable(error, 'lost')) && this.#isLatest(mark);
   }
 
   /**

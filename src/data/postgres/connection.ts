@@ -2,7 +2,7 @@ import type { CompiledQuery, QueryResult } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import { Batch, type BatchOptions, type Statement } from './batch.ts';
-import { PostgresUnavailable, translateConnectError, translatePostgresError } from './errors.ts';
+import { isUnavailable, translateConnectError, translatePostgresError } from './errors.ts';
 import type { StatementNames } from './statement-names.ts';
 
 /** The server ends a statement after this time. */
@@ -161,9 +161,8 @@ export class PostgresConnection implements StatementRunner {
 
   #translate(error: unknown): unknown {
     const translated = translatePostgresError(error);
-    const kind = translated instanceof PostgresUnavailable ? translated.kind : undefined;
-    if (kind === 'lost' || kind === 'fault') this.#isUsable = false;
-    if (kind === 'outdated' && this.isUsable) this.#options.names.generation += 1;
+    if (isUnavailable(translated, 'lost', 'fault')) this.#isUsable = false;
+    if (isUnavailable(translated, 'outdated') && this.isUsable) this.#options.names.generation += 1;
     this.#options.onError(translated);
     return translated;
   }

@@ -18,7 +18,7 @@ import type { ReadQuery } from '../sql/statement.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
 import { toPostgresDb } from './dialect.ts';
-import { PostgresUnavailable } from './errors.ts';
+import { isUnavailable, PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
 import { PostgresSession } from './session.ts';
 import { repeatLost, SharedConnections } from './shared-connections.ts';
@@ -55,7 +55,7 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   const names = new StatementNames();
   let isOpen = false;
   const onError = (error: unknown) => {
-    if (isOpen && isFault(error)) reports.reportFault(error.reason);
+    if (isOpen && isUnavailable(error, 'lost', 'fault')) reports.reportFault(error.reason);
   };
   const connectionOptions = { url, names, onStatement: options.onStatement, onError };
   const reason = await prepare(connectionOptions);
@@ -208,10 +208,6 @@ function readSnapshot<T>(pool: ConnectionPool, work: Work<T>, context: ReadConte
     };
     pool.run(read, context).catch(reject);
   });
-}
-
-function isFault(error: unknown): error is PostgresUnavailable {
-  return error instanceof PostgresUnavailable && (error.kind === 'lost' || error.kind === 'fault');
 }
 
 /** Parameters may contain a password, too. */

@@ -21,8 +21,9 @@ export class PostgresUnavailable extends DatabaseUnavailable {
   }
 }
 
-export function isLost(error: unknown): boolean {
-  return error instanceof PostgresUnavailable && error.kind === 'lost';
+/** Whether a statement was not executed for one of these reasons. */
+export function isUnavailable(error: unknown, ...kinds: Unavailability[]): error is PostgresUnavailable {
+  return error instanceof PostgresUnavailable && kinds.includes(error.kind);
 }
 
 const uniqueViolation = '23505';

@@ -1,7 +1,7 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import type { PostgresConnection } from './connection.ts';
-import { PostgresUnavailable } from './errors.ts';
+import { isUnavailable, PostgresUnavailable } from './errors.ts';
 
 /**
  * A few connections for any number of single reads, which are sent without waiting for each other. A read that fails with
@@ -73,7 +73,7 @@ export async function repeatLost<T>(send: () => Promise<T>): Promise<T> {
   try {
     return await send();
   } catch (error) {
-    if (error instanceof PostgresUnavailable && (error.kind === 'lost' || error.kind === 'outdated')) return send();
+    if (isUnavailable(error, 'lost', 'outdated')) return send();
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import type { PostgresConnection } from './connection.ts';
 import { toPostgresDb } from './dialect.ts';
-import { PostgresUnavailable } from './errors.ts';
+import { isUnavailable } from './errors.ts';
 import { PostgresSession } from './session.ts';
 
 const dialect: TableDialect = {
@@ -42,8 +42,7 @@ export async function migrateTables(connection: PostgresConnection, attempts = m
   try {
     await runAlone(connection, (session) => migrate(toPostgresDb(session), dialect));
   } catch (error) {
-    const isLocked = error instanceof PostgresUnavailable && (error.kind === 'busy' || error.kind === 'conflict');
-    if (attempts === 1 || !isLocked) throw error;
+    if (attempts === 1 || !isUnavailable(error, 'busy', 'conflict')) throw error;
     await wait(retryMs);
     await migrateTables(connection, attempts - 1);
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database/database.ts';
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
 import { toPostgresDb } from './dialect.ts';
-import { PostgresUnavailable, type Unavailability } from './errors.ts';
+import { isUnavailable, type PostgresUnavailable, type Unavailability } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { RoomTransactions } from './room-transactions.ts';
 import { PostgresSession, untilNextTick } from './session.ts';
@@ -58,7 +58,7 @@ export class Transactions {
     try {
       return { result: await this.#runIn(session, work, cancellation) };
     } catch (error) {
-      if (isRepeatable(error)) return { failure: error };
+      if (isUnavailable(error, 'conflict', 'outdated', 'lost')) return { failure: error };
       throw error;
     }
   }
@@ -95,8 +95,4 @@ export class Transactions {
       throw error;
     }
   }
-}
-
-function isRepeatable(error: unknown): error is PostgresUnavailable {
-  return error instanceof PostgresUnavailable && ['conflict', 'outdated', 'lost'].includes(error.kind);
 }
