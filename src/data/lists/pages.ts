@@ -173,22 +173,18 @@ export function createConnection<AnyEdge extends Edge<unknown>>(
     // If both are given, `last` applies to the result of `first` (Relay, 4.4).
     return last == null ? found : found.slice(-last);
   });
+  const startCursor = async () => (await edges())[0]?.cursor ?? null;
+  const endCursor = async () => (await edges()).at(-1)?.cursor ?? null;
   const isAny = async (bounds: Partial<KeyRange>) => (await read({ fromEnd: false, limit: 1, ...bounds })).length > 0;
   return {
     edges,
     nodes: async () => (await edges()).map(({ node }) => node),
     pageInfo: {
-      startCursor: async () => (await edges())[0]?.cursor ?? null,
-      endCursor: async () => (await edges()).at(-1)?.cursor ?? null,
+      startCursor,
+      endCursor,
       // An empty page has no edge of its own; then its bounds `before` and `after` are used instead.
-      hasPreviousPage: once(async () => {
-        const start = decodeKey((await edges())[0]?.cursor) ?? range.before;
-        return isAny({ before: start });
-      }),
-      hasNextPage: once(async () => {
-        const end = decodeKey((await edges()).at(-1)?.cursor) ?? range.after;
-        return isAny({ after: end });
-      }),
+      hasPreviousPage: once(async () => isAny({ before: decodeKey(await startCursor()) ?? range.before })),
+      hasNextPage: once(async () => isAny({ after: decodeKey(await endCursor()) ?? range.after })),
     },
   };
 }

@@ -170,13 +170,9 @@ export function findLastPosts(
   return selectLastPosts(db, { readsBodies, ...viewerScope, authorIds: JSON.stringify(authorIds), last });
 }
 
-interface RoomPostValues extends Pick<PostReading, 'readsBodies'> {
-  roomId: string;
-}
-
 export const findRoomPosts = createConnections(
   ['publishedAt', 'posts.id'],
-  (db, values: RoomPostValues) =>
+  (db, values: { readsBodies: boolean; roomId: string }) =>
     db
       .selectFrom('posts')
       .where(dialectOf(db).countsRows('posts'))
