@@ -16,5 +16,4 @@ export const postgresSql: SqlDialect = {
     select relname as name from pg_class
     where oid in ('users'::regclass, 'rooms'::regclass, 'posts'::regclass)
       and pg_relation_size(oid) > 4 * relpages::bigint * current_setting('block_size')::bigint`,
-  hasBackups: false,
 };

@@ -29,8 +29,6 @@ export interface SqlDialect {
   seeksInLateralJoins: boolean;
   /** Finds the tables whose statistics are out of date; undefined if plans do not depend on them. */
   findStaleTables: RawBuilder<{ name: string }> | undefined;
-  /** Whether backups of the database are created by this program. */
-  hasBackups: boolean;
 }
 
 /** Both databases keep their dialect in the adapter that Kysely gets from them. */

@@ -28,5 +28,4 @@ export const sqliteSql: SqlDialect = {
   unindexed: sql.raw('+'),
   seeksInLateralJoins: false,
   findStaleTables: undefined,
-  hasBackups: true,
 };

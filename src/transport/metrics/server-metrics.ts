@@ -1,7 +1,6 @@
 import type { Database } from '../../data/database/database.ts';
 import { findSetting, lastBackup } from '../../data/database/settings.ts';
 import type { DatabaseTimings } from '../../data/database/timings.ts';
-import { dialectOf } from '../../data/sql/sql-dialect.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
@@ -50,7 +49,7 @@ export function createMetrics(parts: MeasuredParts) {
     Object.entries(timings).map(([kind, histogram]) => ({ labels: { kind }, histogram })),
   );
   // Nothing records the backups of PostgreSQL.
-  if (dialectOf(database.checks).hasBackups) {
+  if (database.kind === 'sqlite') {
     const read = async () => Number((await findSetting(database.checks, lastBackup)) ?? 0) / 1_000;
     const help = 'Start of the newest verified backup, in seconds since 1970; 0 without one.';
     // It is absent if the database cannot be read.
