@@ -1,3 +1,4 @@
+import { isObject } from '../common/is-object.ts';
 import { toComposed } from '../common/names.ts';
 import type { RoomRow } from '../data/tables.ts';
 import type { InputProblem } from '../errors.ts';
@@ -34,13 +35,6 @@ export interface PostRecord {
 /** The reasons why a line is refused, in words for the operator. */
 export class BadRecord extends Error {}
 
-/** All reasons why one line is refused, in one line. */
-export function joinReasons(reasons: readonly string[]): string {
-  return reasons.join('; ');
-}
-
-type Json = Record<string, unknown>;
-
 /** The unknown fields that a reason names, and the length of a name in it. */
 const [maxNamed, maxNamedLength] = [5, 50];
 
@@ -60,16 +54,15 @@ export function parseRecord(text: string): ImportRecord {
   return record;
 }
 
-function parseObject(text: string): Json {
+function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw new BadRecord('it is not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new BadRecord('it is not a JSON object');
-  return value as Json;
+  if (!isObject(value)) throw new BadRecord('it is not a JSON object');
+  return value;
 }
 
 function readRecord(fields: Fields): ImportRecord {
@@ -101,11 +94,11 @@ function readPost(fields: Fields): PostRecord {
  * problem is read as an empty text or 0, which nobody uses: `assertValid` throws.
  */
 class Fields {
-  readonly #json: Json;
+  readonly #json: Record<string, unknown>;
   readonly #read = new Set(['type']);
   readonly #problems: string[] = [];
 
-  constructor(json: Json) {
+  constructor(json: Record<string, unknown>) {
     this.#json = json;
   }
 
@@ -152,7 +145,7 @@ class Fields {
     const unknown = Object.keys(this.#json).filter((field) => !this.#read.has(field));
     for (const field of unknown.slice(0, maxNamed))
       this.#add(`${JSON.stringify(field.slice(0, maxNamedLength))} is not a field of a ${this.type}`);
-    if (this.#problems.length > 0) throw new BadRecord(joinReasons(this.#problems));
+    if (this.#problems.length > 0) throw new BadRecord(this.#problems.join('; '));
   }
 
   #find(field: string): unknown {

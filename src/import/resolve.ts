@@ -2,7 +2,7 @@ import type { NewPost } from '../data/domain/posts.ts';
 import { createRoomRow } from '../data/domain/rooms.ts';
 import { createUserRow } from '../data/domain/users.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
-import { type ImportRecord, joinReasons, type PostRecord, type RoomRecord } from './records.ts';
+import type { ImportRecord, PostRecord, RoomRecord } from './records.ts';
 
 /** A line that is refused, and all reasons. */
 export interface RefusedLine {
@@ -80,10 +80,10 @@ function resolvePost(record: PostRecord, names: Names, posts: ResolvedPost[]): s
   const { room, author, title, body, publishedAt, isTitleCorrected } = record;
   const [roomId, authorId] = [names.rooms.get(room)?.id, names.users.get(author)];
   if (roomId === undefined || authorId === undefined)
-    return joinReasons([
+    return [
       ...(roomId === undefined ? [`there is no earlier record of the room ${JSON.stringify(room)}`] : []),
       ...(authorId === undefined ? [`there is no earlier record of the author ${JSON.stringify(author)}`] : []),
-    ]);
+    ].join('; ');
   posts.push({ post: { roomId, authorId, title, body, publishedAt, createdAt: publishedAt }, isTitleCorrected });
   return undefined;
 }
