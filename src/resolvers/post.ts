@@ -96,14 +96,8 @@ function changePost(context: Context, input: UpdatePostInput): Promise<{ post: P
     const changed = changePostRow(post, changes);
     const store = (db: Db) => updatePost(db, post, changed);
     if (post.publishedAt === null) return { post: write(store(db).then(() => changed)) };
-    const event = {
-      ...eventOf(changed),
-      type: 'PostUpdated',
-      author: viewer.user,
-      store,
-      post: () => changed,
-    } as const;
-    return { post: append(event) };
+    const author = viewer.user;
+    return { post: append({ ...eventOf(changed), type: 'PostUpdated', author, store, post: () => changed }) };
   });
 }
 

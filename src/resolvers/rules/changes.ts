@@ -66,18 +66,13 @@ interface RoomChange {
  */
 export async function changeInRoom<T>(
   context: Context,
-  { id, lock = 'share', ...shared }: RoomChange,
+  { id, lock = 'share', sharesCommit = lock === 'share', memberId }: RoomChange,
   work: RowWork<RoomAccess, T>,
 ): Promise<T> {
   const row = (db: Db, viewer: Viewer) => findRoomAccess(db, viewer, id, lock);
-  const { sharesCommit = lock === 'share', memberId } = shared;
-  const reads: Reads<RoomAccess | undefined> = {
-    account: 'share',
-    row,
-    ...(sharesCommit && { shared: { room: id, memberId } }),
-  };
+  const shared = sharesCommit ? { room: id, memberId } : undefined;
   const change = () =>
-    changeAfterReads(context, reads, async (db, record, viewer, access) =>
+    changeAfterReads(context, { account: 'share', row, shared }, async (db, record, viewer, access) =>
       work(db, record, viewer, await assertVisibleRoom(viewer, access)),
     );
   return change().catch((error: unknown) => {
