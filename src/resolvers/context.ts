@@ -6,7 +6,7 @@ import type { Database, Db, ReadContext, TransactionOptions } from '../data/data
 import type { IdempotencyClaim } from '../data/domain/idempotency-keys.ts';
 import { createLoaders, type Loaders } from '../data/domain/loaders.ts';
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
-import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/event-log/events.ts';
+import { headOf, logStart, type RoomEvent, type StreamEvent } from '../data/event-log/events.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { viewerScopeOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
@@ -70,7 +70,7 @@ export class Context {
   #db: Db | undefined;
   readonly #cancellation: TransactionOptions['cancellation'];
   #signedIn: Map<string, Viewer> | undefined;
-  #positions: Map<string, LogPosition> | undefined;
+  #pinned: StreamEvent | undefined;
   readonly #loadersBefore: Loaders | undefined;
   #loaders: Loaders | undefined;
   #ownEvents: readonly RoomEvent[] | undefined;
@@ -162,14 +162,13 @@ export class Context {
 
   /** Makes the cursor of the event's room that of the event, because the room's row may be newer. */
   pinPosition(event: StreamEvent): void {
-    this.#positions ??= new Map();
-    this.#positions.set(event.roomId, event);
+    this.#pinned = event;
   }
 
   /** The room's live cursor. It is never newer than any other data of the room in the answer. */
   cursorOf(room: RoomRow): string | Promise<string> {
     if (this.#loadersBefore) return this.#cursorFrom(this.#loadersBefore, room.id);
-    const { seq, mark } = this.#positions?.get(room.id) ?? headOf(room);
+    const { seq, mark } = this.#pinned?.roomId === room.id ? this.#pinned : headOf(room);
     return encodeCursor({ roomId: room.id, seq, mark });
   }
 
