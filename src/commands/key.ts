@@ -2,19 +2,12 @@ import { parseArgs } from 'node:util';
 import { toName } from '../common/names.ts';
 import { ClientError } from '../errors.ts';
 import { createApiKey } from '../identity/api-key/api-key.ts';
-import { type Scope, scopes } from '../identity/viewer.ts';
+import { scopes } from '../identity/viewer.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
 import { changeAsOperator, findNamedAccount } from './account.ts';
 import { WrongArguments } from './failure.ts';
 
 const usage = 'key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]';
-
-interface KeyOptions {
-  name: string;
-  scopes: Scope[];
-  owner: string | undefined;
-  expiresAt: number | null;
-}
 
 /** `key create …`: creates a key and prints it. It cannot be printed again. */
 export async function key([action, ...args]: string[]): Promise<number> {
@@ -31,7 +24,7 @@ const option = { type: 'string' } as const;
 const known = { name: option, scopes: option, owner: option, expires: option };
 
 /** @throws AggregateError with all problems of the arguments. */
-function readOptions(args: string[]): KeyOptions {
+function readOptions(args: string[]) {
   // Not strict, because a strict parser stops at the first problem.
   const { values, tokens } = parseArgs({
     args: completeOptions(args),

@@ -46,6 +46,7 @@ const maxRowsAtOnce = 100;
 const maxRoomsByOthers = maxInboxRooms - 100;
 
 const nameTaken = 'A room of this name exists.';
+const tooManyRooms = `The user is a member of ${maxRoomsByOthers} rooms: only the user can join more.`;
 
 export const Room = {
   owner: (room, _, { loaders }) => (room.ownerId === null ? null : findLivingUser(loaders, room.ownerId)),
@@ -139,7 +140,7 @@ export const roomMutations = {
           isMemberOf(db, { roomId: room.id }, input.user),
           hasMemberships(db, input.user, maxRoomsByOthers),
         ]);
-        if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
+        if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw new ClientError('FORBIDDEN', tooManyRooms);
         if (!isMember) append(membershipEvent('MemberJoined', room, user, viewer.user.id));
         const byUserId = viewer.user.id;
         afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
@@ -191,9 +192,4 @@ function assertRoomInput(input: { name?: string | null | undefined; visibility?:
   check.given('name', input.name, rules.name);
   if (input.visibility === null) check.add('visibility', 'required');
   check.assertValid();
-}
-
-function tooManyRooms(): ClientError {
-  const message = `The user is a member of ${maxRoomsByOthers} rooms: only the user can join more.`;
-  return new ClientError('FORBIDDEN', message);
 }

@@ -1,6 +1,6 @@
 import { toName } from '../common/names.ts';
 import { endSessions, findAccountByEmail, insertUser, setPassword } from '../data/domain/users.ts';
-import type { PublicUser, UserRow } from '../data/tables.ts';
+import type { UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertSignedIn } from '../identity/access.ts';
@@ -12,12 +12,6 @@ import { refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';
 import { toUser } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
-
-interface SessionPayload {
-  accessToken: string;
-  expiresAt: number;
-  user: PublicUser;
-}
 
 export const sessionMutations = {
   async signUp(_, { input }, context) {
@@ -121,7 +115,7 @@ function assertSession({ credential }: Viewer): string {
   throw new ClientError('FORBIDDEN', 'This operation requires a session, not an API key or the token of an issuer.');
 }
 
-async function startSession(context: Context, account: UserRow, sessionId?: string): Promise<SessionPayload> {
+async function startSession(context: Context, account: UserRow, sessionId?: string) {
   const { accessToken, viewer } = await context.services.sessions.start(account, sessionId);
   context.addSignedInViewer(viewer);
   return { accessToken, expiresAt: viewer.expiresAt, user: toUser(account, context) };
