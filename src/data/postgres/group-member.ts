@@ -23,8 +23,8 @@ export type RunAlone = <T>(work: Work<T>, options: TransactionOptions) => Promis
 
 /** A transaction that is waiting for a group, or is part of one. */
 export class GroupMember<T = unknown> {
-  readonly promise: Promise<T>;
   readonly #settle = Promise.withResolvers<T>();
+  readonly promise = this.#settle.promise;
   readonly #work: Work<T>;
   readonly #options: TransactionOptions;
   #session: MemberSession | undefined;
@@ -33,7 +33,6 @@ export class GroupMember<T = unknown> {
   constructor(work: Work<T>, options: TransactionOptions) {
     this.#work = work;
     this.#options = options;
-    this.promise = this.#settle.promise;
   }
 
   /** The first statement of this member that failed. */

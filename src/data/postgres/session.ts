@@ -67,7 +67,7 @@ export class PostgresSession implements StatementRunner {
       await ended;
     } catch {
       // The server may have skipped the end, so that the transaction is still open.
-      if (this.connection.isUsable) await this.#rollBack();
+      if (this.connection.isUsable) await this.connection.send('rollback').catch(() => {});
     }
     return this.failure;
   }
@@ -90,9 +90,5 @@ export class PostgresSession implements StatementRunner {
   /** Called in the next tick after a statement. */
   protected sendSoon(): void {
     this.flush();
-  }
-
-  async #rollBack(): Promise<void> {
-    await this.connection.send('rollback').catch(() => {});
   }
 }

@@ -14,8 +14,8 @@ const timeoutMs = 5_000;
  * can be undone together with the transaction of the connection, which costs SQLite less than the savepoint of each other one.
  */
 export class QueuedTransaction<T> implements StatementRunner {
-  readonly promise: Promise<T>;
-  readonly #settle: PromiseWithResolvers<T>;
+  readonly #settle = Promise.withResolvers<T>();
+  readonly promise = this.#settle.promise;
   readonly #work: Work<T>;
   readonly #cancellation: TransactionOptions['cancellation'];
   /** By `performance.now()`; it includes the wait for the turn. */
@@ -28,8 +28,6 @@ export class QueuedTransaction<T> implements StatementRunner {
   constructor(work: Work<T>, { cancellation }: TransactionOptions) {
     this.#work = work;
     this.#cancellation = cancellation;
-    this.#settle = Promise.withResolvers();
-    this.promise = this.#settle.promise;
   }
 
   /** @throws SqliteBusy after its deadline, or the reason of the cancellation. */
