@@ -137,16 +137,15 @@ export class SqliteFile {
    * the connections no longer fits the file.
    */
   findFault(id: number): string | undefined {
-    let start: Buffer;
     try {
-      start = this.#read(userVersionOffset, 4);
+      const start = this.#read(userVersionOffset, 4);
+      const found = start.length === 4 ? start.readInt32BE() : undefined;
+      // Before the first checkpoint, the id is only in the write-ahead log.
+      if (found === id) this.#id = id;
+      this.#isOverwritten ||= this.#id !== undefined && found !== id;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
-    const found = start.length === 4 ? start.readInt32BE() : undefined;
-    // Before the first checkpoint, the id is only in the write-ahead log.
-    if (found === id) this.#id = id;
-    this.#isOverwritten ||= this.#id !== undefined && found !== id;
     return this.#isOverwritten
       ? `${this.path} was overwritten while it was open; stop the server and restore it`
       : this.findPathFault();

@@ -27,17 +27,17 @@ const sqliteBusy = 5;
 const sqliteFlushFailed = 1034;
 
 const { url, descriptor } = workerData as CheckpointWorkerData;
-let opened: DatabaseSync | undefined;
+let database: DatabaseSync | undefined;
 
 parentPort?.on('message', (command: CheckpointCommand | 'close') => {
   if (command !== 'close') return parentPort?.postMessage(answer(command));
-  opened?.close();
+  database?.close();
   parentPort?.close();
 });
 
 function answer(command: CheckpointCommand): CheckpointReply {
   try {
-    const database = open();
+    database ??= open();
     return { isCopied: command !== 'open' && checkpoint(database, command) };
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
@@ -46,12 +46,10 @@ function answer(command: CheckpointCommand): CheckpointReply {
 }
 
 function open(): DatabaseSync {
-  if (opened) return opened;
   // Writers wait for this thread, and readers may wait for these writers: it never waits for a lock.
-  const database = new DatabaseSync(url, { timeout: 0 });
-  database.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0');
-  opened = database;
-  return database;
+  const opened = new DatabaseSync(url, { timeout: 0 });
+  opened.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0');
+  return opened;
 }
 
 /**
