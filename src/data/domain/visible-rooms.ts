@@ -59,30 +59,25 @@ export function isVisibleRoom(
 }
 
 /**
- * The same for a total, for which SQLite counts the rows room by room, or for the many rows that a page skips in the order
+ * The same for the posts of a total, which SQLite counts room by room, or for the many posts that a page skips in the order
  * of an index: SQLite would otherwise sort them.
  */
-export function isAmongVisibleRooms(
-  db: Db,
-  viewerScope: ViewerScope,
-  roomId: RoomColumn,
-  { isInOrder = false } = {},
-): RawBuilder<boolean> {
-  if (viewerScope.seesAll) return isRoomNotDeleted(roomId);
+export function isAmongVisibleRooms(db: Db, viewerScope: ViewerScope, { isInOrder = false } = {}): RawBuilder<boolean> {
+  if (viewerScope.seesAll) return isRoomNotDeleted('posts.roomId');
   const prefix = isInOrder ? dialectOf(db).unindexed : sql``;
   const { userId } = viewerScope;
   const publicRooms = selectPublicRooms(db).select('rooms.id');
   const rooms =
     userId === null ? publicRooms : publicRooms.unionAll(selectJoinedPrivateRooms(db, userId).select('rooms.id'));
-  return sql`${prefix}${sql.ref(roomId)} in (${rooms})`;
+  return sql`${prefix}${sql.ref('posts.roomId')} in (${rooms})`;
 }
 
-/** The same if there are few private rooms: a row is then skipped faster. */
-export function isNotAmongHiddenRooms({ userId, seesAll }: ViewerScope, roomId: RoomColumn): RawBuilder<boolean> {
-  if (seesAll) return isRoomNotDeleted(roomId);
+/** The same if there are few private rooms: a post is then skipped faster. */
+export function isNotAmongHiddenRooms({ userId, seesAll }: ViewerScope): RawBuilder<boolean> {
+  if (seesAll) return isRoomNotDeleted('posts.roomId');
   const joined = sql`select "roomId" from "roomMembers" where "userId" = ${userId}`;
   const hidden = userId === null ? privateRooms : sql`${privateRooms} and "id" not in (${joined})`;
-  return sql`${sql.ref(roomId)} not in (${hidden} union all ${deletedRooms})`;
+  return sql`${sql.ref('posts.roomId')} not in (${hidden} union all ${deletedRooms})`;
 }
 
 const maxFewRooms = 1_000;

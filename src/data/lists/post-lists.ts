@@ -78,9 +78,9 @@ function isVisiblePost(db: Db, values: PostValues): RawBuilder<boolean> {
   const { room, author, isTotal, skipsMany, areFewPrivate } = values;
   if (room != null) return isVisibleRoom(values, sql<string>`${room}`);
   if (author != null || !(isTotal || skipsMany)) return isVisibleRoom(values, 'posts.roomId');
-  if (isTotal) return isAmongVisibleRooms(db, values, 'posts.roomId');
-  if (areFewPrivate) return isNotAmongHiddenRooms(values, 'posts.roomId');
-  return isAmongVisibleRooms(db, values, 'posts.roomId', { isInOrder: true });
+  if (isTotal) return isAmongVisibleRooms(db, values);
+  if (areFewPrivate) return isNotAmongHiddenRooms(values);
+  return isAmongVisibleRooms(db, values, { isInOrder: true });
 }
 
 function selectPostPage(posts: SelectQueryBuilder<Tables, 'posts', object>, values: PostValues, db: Db) {
