@@ -51,7 +51,8 @@ export async function commitChange<T>(
     const effects: (() => void)[] = [];
     const append = <Row>(newEvent: NewRoomEvent<Row>) => {
       const appending = appendEvent(db, newEvent);
-      recorded.push(handled(appending.then(({ event }) => roomChanged(event))));
+      const message = appending.then(({ event }) => ({ type: 'roomChanged', roomId: event.roomId, event }) as const);
+      recorded.push(handled(message));
       return handled(appending.then(({ stored }) => stored));
     };
     const result = await work(db, {
@@ -84,10 +85,6 @@ function publish(bus: Bus, messages: readonly BusMessage[], parent: Span | undef
 function handled<T>(statement: Promise<T>): Promise<T> {
   statement.catch(() => {});
   return statement;
-}
-
-function roomChanged(event: RoomEvent): BusMessage {
-  return { type: 'roomChanged', roomId: event.roomId, event };
 }
 
 /** The members whose rooms have changed: their inboxes do not follow a room that they have just joined. */
