@@ -26,7 +26,8 @@ export class PostgresSession implements StatementRunner {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
   failure: StatementFailure | undefined;
-  #waiting: Statement[] = [];
+  /** The statements that have not been sent. */
+  protected readonly waiting: Statement[] = [];
   #hasEnded = false;
   readonly #sendSoon = contain(
     () => this.sendSoon(),
@@ -49,7 +50,7 @@ export class PostgresSession implements StatementRunner {
         this.failure ??= { error, isEnd: sql === 'commit' || sql === 'rollback' };
         reject(this.failure.error);
       };
-      if (this.#waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(this.#sendSoon);
+      if (this.waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(this.#sendSoon);
     });
   }
 
@@ -74,17 +75,13 @@ export class PostgresSession implements StatementRunner {
 
   /** Sends the statements that wait. */
   flush(): void {
-    if (this.#waiting.length > 0) this.connection.execute(this.#waiting.splice(0));
+    if (this.waiting.length > 0) this.connection.execute(this.waiting.splice(0));
   }
 
   /** Rejects the statements that wait, and all later ones. */
   discard(reason: unknown): void {
     this.#hasEnded = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(reason);
-  }
-
-  protected get waiting(): readonly Statement[] {
-    return this.#waiting;
+    for (const { reject } of this.waiting.splice(0)) reject(reason);
   }
 
   /** Called in the next tick after a statement. */
