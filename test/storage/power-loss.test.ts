@@ -159,5 +159,5 @@ it.skipIf(!hasStrace)(
     expect(places).toHaveLength(history.postCount);
     for (let loss = 0; loss < losses; loss += 1) await check(history, first + random.whole(0, last - first));
   },
-  600_000,
+  1_800_000,
 );

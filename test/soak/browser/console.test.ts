@@ -15,7 +15,7 @@ import { launchStreamFixture, type StreamFixture } from '../../support/server/st
 
 const notAdmin = 'Ada is not an admin. Only accounts with the role ADMIN can use the console.';
 
-describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
   let browser: Browser;
 
   beforeAll(async () => {

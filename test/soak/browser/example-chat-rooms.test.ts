@@ -4,7 +4,7 @@ import type { Chat } from '../../support/clients/chat.ts';
 import { shareChatUsers } from '../../support/clients/chat-users.ts';
 import type { Person, Postroom } from '../../support/server/postroom.ts';
 
-describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, () => {
   const users = shareChatUsers();
 
   /** Ada owns two rooms, of which Ben is a member. */

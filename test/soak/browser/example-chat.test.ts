@@ -9,7 +9,7 @@ import type { Chat } from '../../support/clients/chat.ts';
 import { shareChatUsers } from '../../support/clients/chat-users.ts';
 import type { Postroom } from '../../support/server/postroom.ts';
 
-describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_000 }, () => {
+describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, () => {
   const users = shareChatUsers();
 
   it('is used with the keyboard alone, and axe-core finds no violation in any of its views', async () => {

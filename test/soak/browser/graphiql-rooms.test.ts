@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chromiumNote, Graphiql, hasChromium, launchBrowser, newVisitor } from '../../support/clients/browser.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from '../../support/server/postroom.ts';
 
-describe.skipIf(!hasChromium)(`the tabs of GraphiQL for rooms${chromiumNote}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)(`the tabs of GraphiQL for rooms${chromiumNote}`, () => {
   let browser: Browser;
 
   beforeAll(async () => {

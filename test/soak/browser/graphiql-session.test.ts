@@ -15,7 +15,7 @@ import {
 const viewerQuery = 'query Viewer { viewer { email } }';
 const sessionEnded = 'Your session has expired or was revoked. Sign in again.';
 
-describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, () => {
   let browser: Browser;
   let shared: Postroom;
 

@@ -148,7 +148,7 @@ const ownEvents = `subscription OwnEvents($room: ID!) {
   roomEvents(room: $room) { actor { email } ... on PostCreated { post { title } } }
 }`;
 
-describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, () => {
   let browser: Browser;
 
   beforeAll(async () => {

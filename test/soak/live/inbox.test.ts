@@ -51,9 +51,6 @@ async function prove({ postroom, viewer, traffic, devices, interrupt }: Proof): 
 
 it.skipIf(!canDeploy)(
   `an inbox of ${roomCount} rooms on two nodes, of which one is killed, loses and repeats no event through ${cutCount} disconnections, joins, leaves and deletions (seed ${seed})${skipNote}`,
-  {
-    timeout: 300_000,
-  },
   async () => {
     const { nodes } = await deploy({ nodes: 2, withRedis: true });
     const [near, far] = nodes as [ChaosNode, ChaosNode];

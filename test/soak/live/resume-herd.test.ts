@@ -83,9 +83,7 @@ function countLogReads({ log }: PostroomProcess, from: number, to: number): Map<
   return new Map([...Map.groupBy(reads, ({ roomId }) => roomId)].map(([room, { length }]) => [room, length]));
 }
 
-it('1,000 clients reconnect three times without a gap, at the cost of a few reads of the log', {
-  timeout: 240_000,
-}, async ({ annotate }) => {
+it('1,000 clients reconnect three times without a gap, at the cost of a few reads of the log', async ({ annotate }) => {
   const postroom = await launchProcessForTest({ LOG_LEVEL: 'debug' });
   const proxy = await createFaultProxy(postroom.graphqlUrl);
   onTestFinished(() => proxy.close());

@@ -36,9 +36,7 @@ async function expectAllInOrder(readers: readonly FrameReader[], count: number):
   for (const reader of readers) expect(reader).toMatchObject({ count, last: firstSeq + count, isInOrder: true });
 }
 
-it('clients that pause reading cost the server no memory, delay no other client, and miss no event', {
-  timeout: 240_000,
-}, async () => {
+it('clients that pause reading cost the server no memory, delay no other client, and miss no event', async () => {
   const count = 5_000;
   const peaks: number[] = [];
   for (const pausedCount of [0, 3]) {
@@ -71,9 +69,7 @@ it('clients that pause reading cost the server no memory, delay no other client,
   expect(withPaused - without).toBeLessThan(64);
 });
 
-it('a hundred clients that pause reading cost only the data that waits on their sockets', {
-  timeout: 120_000,
-}, async () => {
+it('a hundred clients that pause reading cost only the data that waits on their sockets', async () => {
   const [count, pausedCount] = [1_200, 100];
   const hall = await openRoomFixture();
   const [neighbour, ...paused] = await openReaders(hall, 1 + pausedCount);
@@ -92,9 +88,7 @@ it('a hundred clients that pause reading cost only the data that waits on their 
   expect(hall.postroom.log).toEqual([]);
 });
 
-it('the server stops reading from a client that does not read its answers, and the client receives them all in the end', {
-  timeout: 60_000,
-}, async () => {
+it('the server stops reading from a client that does not read its answers, and the client receives them all in the end', async () => {
   const hall = await openRoomFixture();
   const { postroom } = hall;
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

@@ -18,33 +18,25 @@ it.each(
   expect(neighbour.received.slice(1).map(({ id }) => seqOf(id ?? ''))).toEqual(seqsBetween(firstSeq, firstSeq + 1_000));
 });
 
-it.each(streamForms)(
-  'a stream over %s sends heartbeats while there are no events, and none after its end',
-  {
-    timeout: 60_000,
-  },
-  async (_, form) => {
-    const hall = await openRoomFixture({});
-    const { postroom, ada, query, room } = hall;
-    const unread = await EventStream.open(postroom.graphqlUrl, query, form);
-    unread.response.socket.pause();
-    await fill(hall);
-    await postroom.ask(
-      'mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }',
-      { id: room },
-      ada.token,
-    );
-    // The client has not read the end of the stream yet. When a later stream sends its first heartbeat, a heartbeat of
-    // the ended stream would also have been due.
-    const later = await EventStream.open(postroom.graphqlUrl, follow(await postroom.createRoom(ada, 'quiet')), form);
-    await expect.poll(() => later.heartbeatCount, { timeout: 40_000 }).toBe(1);
-    unread.response.socket.resume();
-    await unread.closed;
-    expect(unread.received.slice(-2)).toMatchObject([
-      { event: 'next', data: { errors: [{ extensions: { code: 'ROOM_DELETED' } }] } },
-      { event: 'complete' },
-    ]);
-    expect(unread.heartbeatCount).toBe(0);
-    expect(postroom.log).toEqual([]);
-  },
-);
+it.each(
+  streamForms,
+)('a stream over %s sends heartbeats while there are no events, and none after its end', async (_, form) => {
+  const hall = await openRoomFixture({});
+  const { postroom, ada, query, room } = hall;
+  const unread = await EventStream.open(postroom.graphqlUrl, query, form);
+  unread.response.socket.pause();
+  await fill(hall);
+  await postroom.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
+  // The client has not read the end of the stream yet. When a later stream sends its first heartbeat, a heartbeat of
+  // the ended stream would also have been due.
+  const later = await EventStream.open(postroom.graphqlUrl, follow(await postroom.createRoom(ada, 'quiet')), form);
+  await expect.poll(() => later.heartbeatCount, { timeout: 40_000 }).toBe(1);
+  unread.response.socket.resume();
+  await unread.closed;
+  expect(unread.received.slice(-2)).toMatchObject([
+    { event: 'next', data: { errors: [{ extensions: { code: 'ROOM_DELETED' } }] } },
+    { event: 'complete' },
+  ]);
+  expect(unread.heartbeatCount).toBe(0);
+  expect(postroom.log).toEqual([]);
+});

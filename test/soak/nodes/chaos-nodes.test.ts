@@ -6,7 +6,7 @@ import { runChaos } from '../../support/chaos/run.ts';
 
 const steps = Number(process.env['CHAOS_STEPS'] ?? 600);
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-const timeout = 60_000 + steps * 400;
+const timeout = 900_000 + steps * 400;
 
 it.skipIf(!canDeploy).for([
   { nodes: 2, withRedis: true, bus: 'Redis' },

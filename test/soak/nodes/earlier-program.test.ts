@@ -99,7 +99,6 @@ it.skipIf(!canDeploy || !hasEarlierProgram).each([
   { withRedis: true, bus: 'Redis' },
 ])(
   `nodes of this program replace those of the earlier one under load, and back: each acknowledged event arrives once, in order, over $bus${skipNote}${noHistory}`,
-  { timeout: 120_000 },
   async ({ withRedis }) => {
     const cast = await assemble({ seed, nodes: 2, withRedis, settings, program: earlierProgram });
     const { deployment, writers, streams } = cast;

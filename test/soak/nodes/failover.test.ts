@@ -49,7 +49,6 @@ for (const withRedis of [true, false]) {
 
   it.skipIf(!canDeploy)(
     `a failover without loss expires no cursor, and loses, repeats and reorders no event (bus of ${bus})${skipNote}`,
-    { timeout: 120_000 },
     async ({ annotate }) => {
       await annotate(`seed ${seed}`);
       const { cast, standby } = await assembleWithStandby(withRedis);
@@ -68,7 +67,6 @@ for (const withRedis of [true, false]) {
 
   it.skipIf(!canDeploy)(
     `after a failover with loss, cursors up to the fork continue, and later ones and live streams get CURSOR_EXPIRED before any new event (bus of ${bus})${skipNote}`,
-    { timeout: 120_000 },
     async ({ annotate }) => {
       await annotate(`seed ${seed}`);
       const { cast, standby } = await assembleWithStandby(withRedis);

@@ -22,7 +22,6 @@ it.skipIf(!canDeploy).for([
   { name: 'no bus', isBusUp: false },
 ])(
   `streams of one node end when another node revokes the membership, and no later event passes, with $name${skipNote}`,
-  { timeout: 120_000 },
   async ({ isBusUp }, { annotate }) => {
     const deployment = await deploy({ nodes: 2, withRedis: true });
     const [near, far] = deployment.nodes as [ChaosNode, ChaosNode];

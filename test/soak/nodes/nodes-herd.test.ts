@@ -16,7 +16,7 @@ const postMs = 10;
 const pollMs = 100;
 const drainTimeoutMs = 30_000;
 /** A generous limit: the figure is reported. */
-const timeoutMs = 60_000;
+const timeoutMs = 300_000;
 
 const moves: { how: string; leave: (node: ChaosNode) => Promise<unknown> }[] = [
   { how: 'a node that is drained', leave: (node) => node.drain(drainTimeoutMs) },
@@ -25,7 +25,6 @@ const moves: { how: string; leave: (node: ChaosNode) => Promise<unknown> }[] = [
 
 it.skipIf(!canDeploy).for(moves)(
   `${clientCount} clients of $how are complete on another node, while 100 events are written per second${skipNote}`,
-  { timeout: 180_000 },
   async ({ leave }, { annotate }) => {
     const journal = new Journal();
     const deployment = await deploy({ nodes: 2, withRedis: true });

@@ -27,7 +27,6 @@ async function followSubtitles({ postroom }: ChaosNode, room: string): Promise<P
 
 it.skipIf(skipped !== '')(
   `nodes of a newer program replace those of an older one under load: each acknowledged event arrives once, in order${skipped}`,
-  { timeout: 120_000 },
   async ({ annotate }) => {
     await annotate(`seed ${seed}`);
     const cast = await assemble({ seed, nodes: 2, withRedis: false });
