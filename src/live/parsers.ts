@@ -8,8 +8,6 @@ export const text: Parser<string> = (value) => (typeof value === 'string' ? valu
 export const number: Parser<number> = (value) => (Number.isFinite(value) ? (value as number) : undefined);
 export const integer: Parser<number> = (value) => (Number.isSafeInteger(value) ? (value as number) : undefined);
 
-export const flag: Parser<boolean> = (value) => (typeof value === 'boolean' ? value : undefined);
-
 export function orNull<T>(parse: Parser<T>): Parser<T | null> {
   return (value) => (value === null ? null : parse(value));
 }
