@@ -77,6 +77,19 @@ it('a private room that the user lost sends the MemberLeft, with `gap` if events
   expect(await takeAll(fixture, inbox)).toEqual([]);
 });
 
+it('a private room that the user joined, read and lost while the client was away sends its MemberLeft', async () => {
+  const fixture = await openInboxFixture();
+  const { postroom, ada, bob } = fixture;
+  const den = await createPrivate(fixture, 'den');
+  const { seen } = await openAndClose(fixture);
+  await setMember(fixture, 'addRoomMember', den);
+  await postroom.createPost(ada, den, 'read elsewhere');
+  await change(postroom, 'markRead', bob, den);
+  await setMember(fixture, 'removeRoomMember', den);
+  const inbox = await InboxStream.open(postroom, bob, { seen });
+  expect(await takeAll(fixture, inbox)).toEqual(['MemberLeft private room']);
+});
+
 it('a deleted room sends RoomDeleted, with a room of which only the id is left', async () => {
   const fixture = await openInboxFixture();
   const { postroom, ada, bob, hall } = fixture;

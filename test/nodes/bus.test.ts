@@ -91,7 +91,7 @@ const users = Array.from({ length: 100 }, () => randomUUID());
 
 /** A report of about 4 kB. */
 function report(roomId: string, number: number): BusMessage {
-  const page = { number, index: 0, pages: 1, users, first: [], anonymous: 0, typing: [], leaseMs: 1_000 };
+  const page = { number, index: 0, pageCount: 1, users, first: [], anonymous: 0, typing: [], leaseMs: 1_000 };
   return { type: 'presencePageReported', roomId, node: 'N', ...page };
 }
 

@@ -1,11 +1,46 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Bus } from '../../src/live/bus/bus.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { createPresenceHall, readPresence, setTyping } from '../support/rooms/present.ts';
+import { createUnreliablePair } from '../support/rooms/unreliable-bus.ts';
 import { busesBetweenNodes, useBackends } from '../support/server/backends.ts';
-import { launchForTest, type Settings } from '../support/server/postroom.ts';
+import { launchForTest, type Settings, scratchFolder } from '../support/server/postroom.ts';
 
 /* The presence in a room whose viewers are connected to two nodes. */
+
+it('a page of a report that was lost is repeated while other pages change', async () => {
+  const [nearBus, farBus] = createUnreliablePair('none');
+  let isLosing = false;
+  const losing: Bus = {
+    ...farBus,
+    kind: 'redis',
+    publish(message) {
+      if (!isLosing || message.type !== 'presencePageReported' || message.index === 0) return farBus.publish(message);
+      isLosing = false;
+    },
+  };
+  const settings = { DATABASE_URL: `sqlite:${scratchFolder()}/postroom.db` };
+  const near = await launchForTest(settings, { bus: { ...nearBus, kind: 'redis' } });
+  const far = await launchForTest(settings, { bus: losing });
+  const names = Array.from({ length: 102 }, (_, n) => `viewer ${n}`);
+  const { room, people, open } = await createPresenceHall(near, names);
+  const watcher = await open(undefined, false, near);
+  const enter = async (name: string) => open(name, true, far);
+  await Promise.all(names.slice(0, 100).map(enter));
+  await watcher.next(({ count }) => count === 100);
+  const last = await Promise.all(names.slice(100).map(enter));
+  await watcher.next(({ count }) => count === 102);
+  isLosing = true;
+  last[0]?.socket.complete('p');
+  const typing = setInterval(
+    () => void far.ask(`mutation { ${setTyping(room)} }`, {}, people['viewer 1']?.token),
+    1_000,
+  );
+  onTestFinished(() => clearInterval(typing));
+  await watcher.next(({ count }) => count === 101);
+  expect(isLosing).toBe(false);
+});
 
 async function launchHall<Name extends string>(given: Settings, ...names: Name[]) {
   const near = await launchForTest(given);

@@ -21,7 +21,7 @@ export class PostgresUnavailable extends DatabaseUnavailable {
   }
 }
 
-/** Whether a statement was not executed for one of these reasons. */
+/** Whether a statement has failed for one of these reasons. */
 export function isUnavailable(error: unknown, ...kinds: Unavailability[]): error is PostgresUnavailable {
   return error instanceof PostgresUnavailable && kinds.includes(error.kind);
 }

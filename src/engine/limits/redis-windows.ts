@@ -6,7 +6,7 @@ import type { Log } from '../../log/log.ts';
 const answerMs = 50;
 /** How often a connection that failed is tried again. */
 const retryMs = 250;
-/** A connection on which Redis does not answer within this time is replaced. */
+/** How long a connection may take to open. */
 const connectMs = 2_000;
 
 /**

@@ -69,7 +69,7 @@ const presencePage = fields({
   number: integer,
   index: integer,
   /** The number of pages; those with a greater index are no longer valid. */
-  pages: integer,
+  pageCount: integer,
   /** The ids of the present users. */
   users: listOf(text),
   /** Of the whole node, on page 0: the ids of the first users by name. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findInboxRooms } from '../../data/domain/inbox-rooms.ts';
@@ -69,6 +70,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #endings = new Map<string, Ending>();
   readonly #catchUps = new CatchUps(this);
   readonly #userLog: UserLogReader;
+  readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.#parts.onError));
   #roomCount = 0;
 
   constructor(parts: InboxParts) {
@@ -122,12 +124,16 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   /** Finds the rooms that end with later events of the user's log, while an earlier event waits for the client. */
-  async findEndings(): Promise<void> {
+  findEndings(): void {
+    void this.#findingEndings.request();
+  }
+
+  async #findEndings(): Promise<void> {
     if (!this.sink || !this.#userLog.isReading) return;
     const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
     for (const event of await findMembershipChanges(this.#parts.database.checks, changes)) {
       const { type, seq, roomId, roomSeq, roomMark } = event;
-      const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#positions.followed.has(roomId);
+      const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#positions.followers.has(roomId);
       if (isAhead) this.#addEnding(roomId, { seq: roomSeq, mark: roomMark });
     }
   }
@@ -151,7 +157,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   follows(roomId: string): boolean {
-    return this.#positions.followed.has(roomId);
+    return this.#positions.followers.has(roomId);
   }
 
   catchUp(follower: Follower): void {
@@ -202,7 +208,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** There may be a thousand rooms, which must not block the event loop. */
   async #forEachRoom(work: (follower: Follower) => void): Promise<void> {
-    for (const follower of [...this.#positions.followed.values()]) {
+    for (const follower of [...this.#positions.followers.values()]) {
       await yieldWhenDue();
       work(follower);
     }
@@ -226,13 +232,13 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** The user has joined a room. */
   async #enter({ roomId, roomSeq, roomMark }: UserEventRow): Promise<void> {
-    if (this.#positions.followed.has(roomId)) return;
-    const known = this.#positions.client.get(roomId);
+    if (this.#positions.followers.has(roomId)) return;
+    const known = this.#positions.clientPositions.get(roomId);
     const start = known && known.seq >= roomSeq ? known : { seq: roomSeq, mark: roomMark };
     if (start !== known) this.#positions.unsentStarts.set(roomId, start);
     // The membership may have ended since: the content of a private room is not sent any more.
     if (!(await this.#maySee(roomId))) return;
-    if (!this.countRooms(this.#positions.followed.size + 1)) return this.end(tooManyRooms());
+    if (!this.countRooms(this.#positions.followers.size + 1)) return this.end(tooManyRooms());
     const follower = await this.open(roomId, async (feed) => {
       await this.#expireIfUnreadable(feed, start);
       return start;
@@ -246,13 +252,13 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   async #leave(event: UserEventRow): Promise<boolean> {
     const { roomId, roomSeq, roomMark } = event;
     const last = { seq: roomSeq, mark: roomMark };
-    const isFollowed = this.#positions.followed.has(roomId);
+    const isFollowed = this.#positions.followers.has(roomId);
     const position = this.#positions.of(roomId);
     // Its client does not know the room, or has received the event.
     if (!position || position.seq > last.seq) return true;
     const maySee = await this.#maySee(roomId);
     const follower =
-      this.#positions.followed.get(roomId) ??
+      this.#positions.followers.get(roomId) ??
       (await this.open(roomId, async (feed) => {
         await this.#expireIfUnreadable(feed, position, maySee);
         return maySee ? position : last;
@@ -312,11 +318,12 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     const [left] = events;
     // The database has another history, or an earlier program has deleted the room.
     if (left?.type !== 'MemberLeft' || left.subjectId !== this.request.userId) return feed.syncWithLog();
+    const maySee = await this.#maySee(feed.roomId);
     const gap = ending.hasGap ? { gap: true as const } : {};
     await this.#send(event, [], (live) => {
       if (!this.#isOpen(follower)) return undefined;
       const { room = createRoomShell(feed.roomId, 'private room', event.at) } = ending.wasAway ? {} : feed;
-      const shown = feed.room?.visibility === 'PRIVATE' ? { ...room, isClosed: true as const } : feed.room;
+      const shown = !maySee || feed.room?.visibility === 'PRIVATE' ? { ...room, isClosed: true as const } : feed.room;
       return { ...left, room: shown, live: { ended: true, ...gap, ...live } };
     });
     this.#remove(follower);
@@ -325,19 +332,19 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** A room was deleted. */
   async #endDeleted(event: UserEventRow): Promise<void> {
     const { roomId, at } = event;
-    const follower = this.#positions.followed.get(roomId);
+    const follower = this.#positions.followers.get(roomId);
     if (follower) {
       // The feed finds that out, and then the room ends for all who follow it.
       await follower.feed.syncWithLog();
       return this.#sendDeletion(follower);
     }
     this.#positions.unsentStarts.delete(roomId);
-    const known = this.#positions.client.get(roomId);
+    const known = this.#positions.clientPositions.get(roomId);
     if (!known) return;
     const room = createRoomShell(roomId, 'deleted room', at);
     const deleted = { type: 'RoomDeleted', roomId, subjectId: roomId, version: 0, actorId: null, at } as const;
     await this.#send(event, [], (live) => ({ ...known, ...deleted, previousMark: 0, room, live }));
-    this.#positions.client.delete(roomId);
+    this.#positions.clientPositions.delete(roomId);
   }
 
   /** The cursor of its room must be that of the latest event that was sent, or the client would resume from an earlier one. */
@@ -352,7 +359,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       at,
     } as const;
     await this.#send(event, [roomId], (live) => {
-      const follower = this.#endings.has(roomId) ? undefined : this.#positions.followed.get(roomId);
+      const follower = this.#endings.has(roomId) ? undefined : this.#positions.followers.get(roomId);
       // The room may have been deleted meanwhile.
       return follower && { ...follower.position, ...subject, previousMark: 0, room: follower.feed.room, live };
     });
@@ -391,7 +398,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   }
 
   #isOpen(follower: Follower): boolean {
-    return this.sink !== undefined && this.#positions.followed.get(follower.feed.roomId) === follower;
+    return this.sink !== undefined && this.#positions.followers.get(follower.feed.roomId) === follower;
   }
 
   async #follow(feed: Feed, findPosition: (feed: Feed) => Promise<LogPosition>): Promise<Follower | undefined> {
@@ -402,8 +409,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     const isAtHead = position.seq === head.seq && position.mark === head.mark;
     const follower = new Follower(this, feed, isAtHead ? head : position);
     if (this.hasStopped || feed.deleted) return undefined;
-    this.#positions.followed.set(feed.roomId, follower);
-    this.#positions.client.delete(feed.roomId);
+    this.#positions.followers.set(feed.roomId, follower);
+    this.#positions.clientPositions.delete(feed.roomId);
     this.request.account.add(inboxRoomBytes);
     return follower;
   }
@@ -415,10 +422,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   #remove(follower: Follower): void {
     const { roomId } = follower.feed;
-    if (this.#positions.followed.get(roomId) !== follower) return;
-    this.#positions.followed.delete(roomId);
+    if (this.#positions.followers.get(roomId) !== follower) return;
+    this.#positions.followers.delete(roomId);
     this.#positions.unsentStarts.delete(roomId);
-    if (this.sink) this.countRooms(this.#positions.followed.size);
+    if (this.sink) this.countRooms(this.#positions.followers.size);
     this.#catchUps.delete(follower);
     follower.leave();
     this.request.account.add(-inboxRoomBytes);
@@ -443,9 +450,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // Before it begins it may not have all rooms: its client asks again, with its own cursors.
     if (!this.sink) return this.end(new ClientError('SERVICE_UNAVAILABLE'));
     // A former member must not learn the present cursor of a room.
-    const rooms = [...this.#positions.followed.values()].filter(({ feed }) => !this.#endings.has(feed.roomId));
+    const rooms = [...this.#positions.followers.values()].filter(({ feed }) => !this.#endings.has(feed.roomId));
     const present = Object.fromEntries(rooms.map(({ feed }) => [feed.roomId, feed.cursor]));
-    const known = [...this.#positions.client].map(([roomId, position]) => [
+    const known = [...this.#positions.clientPositions].map(([roomId, position]) => [
       roomId,
       encodeCursor({ roomId, ...position }),
     ]);

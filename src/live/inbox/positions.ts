@@ -11,26 +11,26 @@ export class InboxPositions {
   /** In the user's log. */
   user: LogPosition;
   /** The rooms that the inbox follows. */
-  readonly followed = new Map<string, Follower>();
+  readonly followers = new Map<string, Follower>();
   /** Those of its client in rooms that the inbox does not follow, until the user's log says how they go on. */
-  readonly client: Map<string, LogPosition>;
+  readonly clientPositions: Map<string, LogPosition>;
   /** The rooms that have begun, with their starts: until they send an event, the client has no cursor of them. */
   readonly unsentStarts = new Map<string, LogPosition>();
 
-  constructor(userId: string, user: LogPosition, client: Map<string, LogPosition>) {
+  constructor(userId: string, user: LogPosition, clientPositions: Map<string, LogPosition>) {
     this.#userId = userId;
     this.user = user;
-    this.client = client;
+    this.clientPositions = clientPositions;
   }
 
   /** The position in a room up to which the client has everything, or from which it gets everything. */
   of(roomId: string): LogPosition | undefined {
-    return this.followed.get(roomId)?.position ?? this.unsentStarts.get(roomId) ?? this.client.get(roomId);
+    return this.followers.get(roomId)?.position ?? this.unsentStarts.get(roomId) ?? this.clientPositions.get(roomId);
   }
 
   /** Those of all rooms. */
   get cursors(): Cursors {
-    return this.cursorsOf([...this.client.keys(), ...this.followed.keys()]);
+    return this.cursorsOf([...this.clientPositions.keys(), ...this.followers.keys()]);
   }
 
   cursorsOf(roomIds: Iterable<string>): Cursors {
@@ -46,12 +46,11 @@ export class InboxPositions {
     return { [this.#userId]: encodeCursor({ roomId: this.#userId, ...position }) };
   }
 
-  /** The rooms other than `ended` that have begun and have sent nothing since. */
-  findUnsent(ended: string): string[] {
-    this.unsentStarts.delete(ended);
+  /** The rooms that have begun and have sent nothing since, except that of the message. */
+  findUnsent(exceptRoomId: string): string[] {
     for (const [roomId, { seq }] of this.unsentStarts) {
-      if ((this.followed.get(roomId)?.position.seq ?? 0) > seq) this.unsentStarts.delete(roomId);
+      if ((this.followers.get(roomId)?.position.seq ?? 0) > seq) this.unsentStarts.delete(roomId);
     }
-    return [...this.unsentStarts.keys()];
+    return [...this.unsentStarts.keys()].filter((roomId) => roomId !== exceptRoomId);
   }
 }

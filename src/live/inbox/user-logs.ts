@@ -1,7 +1,7 @@
 import { chunksOf } from '../../common/chunks.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findMovedHeads } from '../../data/event-log/moved-heads.ts';
-import { type Bus, userTopic } from '../bus/bus.ts';
+import { type Bus, type BusMessage, userTopic } from '../bus/bus.ts';
 import { Comparison } from '../comparison.ts';
 import type { Inbox } from './inbox.ts';
 
@@ -58,8 +58,12 @@ export class UserLogs {
 
   #create(userId: string) {
     const inboxes = new Set<Inbox>();
-    const wake = () => {
-      for (const inbox of inboxes) inbox.wake();
+    const wake = ({ type }: BusMessage) => {
+      for (const inbox of inboxes) {
+        // There may be many of these, and they end nothing.
+        if (type !== 'roomRead') inbox.findEndings();
+        inbox.wake();
+      }
     };
     const user = { inboxes, leaveBus: this.#parts.bus.subscribe(userTopic(userId), wake) };
     this.#users.set(userId, user);
@@ -74,7 +78,7 @@ export class UserLogs {
       const moved = await findMovedHeads(this.#parts.database.checks, 'users', positions).catch(this.#parts.onError);
       for (const inbox of inboxes) {
         if (!moved?.has(inbox.request.userId)) continue;
-        inbox.findEndings().catch(this.#parts.onError);
+        inbox.findEndings();
         inbox.wake();
       }
     }

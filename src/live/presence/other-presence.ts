@@ -7,7 +7,8 @@ const maxTypingMs = 5_000;
 
 /** The presence in a room on another node. */
 interface ReportedNode {
-  pages: Map<number, PresencePart & { number: number; pages: number }>;
+  /** By index. */
+  pages: Map<number, PresencePart & { number: number; pageCount: number }>;
   lease?: NodeJS.Timeout;
   typingEnd?: NodeJS.Timeout;
 }
@@ -24,8 +25,8 @@ export class OtherPresence {
   /** The pages of all nodes. */
   *pages(): Generator<PresencePart> {
     for (const { pages } of this.#nodes.values()) {
-      const count = pages.get(0)?.pages ?? 0;
-      for (const [index, page] of pages) if (index < count) yield page;
+      const { pageCount = 0 } = pages.get(0) ?? {};
+      for (const [index, page] of pages) if (index < pageCount) yield page;
     }
   }
 
@@ -35,6 +36,7 @@ export class OtherPresence {
     if (page.number <= (node.pages.get(index)?.number ?? 0)) return;
     const current = { ...page, users: new Set(users) };
     node.pages.set(index, current);
+    if (index === 0) dropPages(node.pages, current);
     this.#nodes.set(id, node);
     clearTimeout(node.lease);
     node.lease = setTimeout(() => this.#forget(id), Math.min(maxLeaseMs, leaseMs)).unref();
@@ -63,4 +65,9 @@ export class OtherPresence {
     this.#nodes.delete(id);
     this.#onChange();
   }
+}
+
+/** Drops the pages that the node no longer had when it reported its first one. */
+function dropPages(pages: ReportedNode['pages'], first: { number: number; pageCount: number }): void {
+  for (const [index, { number }] of pages) if (index >= first.pageCount && number < first.number) pages.delete(index);
 }

@@ -75,10 +75,16 @@ export class OwnReports {
     await this.#due;
   }
 
-  /** Reports everything. `leaseMs`: how long reports are valid from now on. Resolves when it is published. */
-  reportAll(leaseMs = maxLeaseMs): Promise<void> {
-    this.#leaseMs = leaseMs;
+  /** Reports everything. Resolves when it is published. */
+  reportAll(): Promise<void> {
     for (const index of this.#pages.keys()) this.#changed.add(index);
+    return this.reportChanges();
+  }
+
+  /** What was reported is valid for this time, from now on. Resolves when that is published. */
+  shortenLease(leaseMs: number): Promise<void> {
+    this.#leaseMs = leaseMs;
+    this.#changed.add(0);
     return this.reportChanges();
   }
 
@@ -131,7 +137,7 @@ export class OwnReports {
       node: node.id,
       number: node.lastNumber,
       index,
-      pages: this.#pages.length,
+      pageCount: this.#pages.length,
       users: [...page],
       first,
       anonymous,
@@ -140,11 +146,16 @@ export class OwnReports {
     });
   }
 
-  /** Nothing is repeated while nobody is present, so the other nodes forget this node. */
+  /**
+   * Also while other pages change. Nothing is repeated any more when nobody is present, so that the other nodes forget this
+   * node.
+   */
   #repeatLater(): void {
-    clearTimeout(this.#repetition);
-    if (this.#parts.own.isEmpty) return;
+    if (this.#repetition || this.#parts.own.isEmpty) return;
     const delayMs = maxRepeatMs * (0.5 + Math.random() / 2);
-    this.#repetition = setTimeout(() => void this.reportAll(), delayMs).unref();
+    this.#repetition = setTimeout(() => {
+      this.#repetition = undefined;
+      void this.reportAll();
+    }, delayMs).unref();
   }
 }

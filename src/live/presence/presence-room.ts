@@ -129,7 +129,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
    */
   async disconnect(): Promise<void> {
     this.streams.close();
-    await this.reports.reportAll(absenceMs);
+    await this.reports.shortenLease(absenceMs);
   }
 
   close(): void {
