@@ -11,7 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
 import { assertNotCrossSite, setCorsHeaders } from './origins.ts';
 import { methodNotAllowed } from './refusal.ts';
-import { namesDocument, readRequest, receiveBody } from './request.ts';
+import { mayBeLong, namesDocument, readRequest, receiveBody } from './request.ts';
 import { type AnswerTraits, writeAnswer } from './responses.ts';
 import { HttpStream } from './stream/http-stream.ts';
 import { multipart } from './stream/multipart.ts';
@@ -44,7 +44,9 @@ export function serveGraphql(exchange: Exchange): void | Promise<void> {
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined && accepted.stream === undefined) throw new ClientError('NOT_ACCEPTABLE');
   const onWhole = () => serveOperation(exchange, accepted);
-  return isPost ? receiveBody(exchange, admitLongBody, onWhole) : onWhole();
+  if (!isPost) return onWhole();
+  if (!mayBeLong(exchange)) return receiveBody(exchange, onWhole);
+  return admitLongBody(exchange).then(() => receiveBody(exchange, onWhole));
 }
 
 function serveOperation(exchange: Exchange, accepted: Accepted): void | Promise<void> {

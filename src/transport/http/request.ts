@@ -10,28 +10,16 @@ import { HttpRefusal } from './refusal.ts';
 
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
-/**
- * Receives the body of a POST. `admitLong` is called before a body that is or may be long, and `onWhole` after any body.
- * @throws what `admitLong` throws, and ClientError if the headers refuse a body. One that is refused later fails the exchange.
- */
-export function receiveBody(
-  exchange: Exchange,
-  admitLong: (exchange: Exchange) => Promise<void>,
-  onWhole: Serve,
-): void | Promise<void> {
-  if (!mayBeLong(exchange)) return receive(exchange, onWhole);
-  return admitLong(exchange).then(() => receive(exchange, onWhole));
-}
-
-function receive(exchange: Exchange, onWhole: Serve): void {
+/** Receives the body of a POST, and then calls `onWhole`. A body that is refused fails the exchange. */
+export function receiveBody(exchange: Exchange, onWhole: Serve): void {
   if (exchange.cancellation.isCancelled) throw incomplete();
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (exchange.request.headers.expect !== undefined) exchange.response.writeContinue();
   exchange.body = new IncomingBody(exchange, onWhole);
 }
 
-/** @throws ClientError if the headers announce a body that is refused. */
-function mayBeLong({ request: { headers }, address, parts }: Exchange): boolean {
+/** Whether the body is or may be long, as its headers say. @throws ClientError if they announce a body that is refused. */
+export function mayBeLong({ request: { headers }, address, parts }: Exchange): boolean {
   const maxBytes = parts.config.limits.bodyBytes;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
