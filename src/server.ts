@@ -28,7 +28,7 @@ import { type Log, logFailures } from './log/log.ts';
 import type { Services } from './resolvers/context.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
-import type { PartStates } from './transport/http/exchange.ts';
+import type { DependencyStates } from './transport/http/exchange.ts';
 import { createInventory } from './transport/inventory/create-inventory.ts';
 import { LongConnections } from './transport/long-connections.ts';
 import { EventLoopDelay } from './transport/metrics/event-loop-delay.ts';
@@ -170,7 +170,7 @@ function reportBusTo(log: Log): BusOptions {
 }
 
 /** Reads the database. Calls that wait at the same time share one read, because anybody may ask for /ready. */
-function createStateReader(database: Database, bus: Bus): () => Promise<PartStates> {
+function createStateReader(database: Database, bus: Bus): () => Promise<DependencyStates> {
   let isReady: Promise<boolean> | undefined;
   return async () => {
     isReady ??= database.isReady().finally(() => {

@@ -1,5 +1,5 @@
 import type { Db } from '../data/database/database.ts';
-import { lockName } from '../data/database/settings.ts';
+import { lockByName } from '../data/database/settings.ts';
 import { createPostRow, findDuplicatePosts, type PostIdentity } from '../data/domain/posts.ts';
 import { findImportedRooms } from '../data/domain/rooms.ts';
 import { findImportedUsers } from '../data/domain/users.ts';
@@ -28,7 +28,7 @@ export interface Outcome {
  * first refused line.
  */
 export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: boolean): Promise<Outcome> {
-  await lockName(db, 'import');
+  await lockByName(db, 'import');
   const names = await findNames(db, entries);
   const { rooms, users, posts, existing, refusals } = resolveEntries(entries, names, isStrict);
   const added = await findNew(db, posts);

@@ -55,7 +55,7 @@ function revoke(revocation: Revocation, { viewers, presence, credentials }: Comm
   credentials.revoke(revocation);
 }
 
-/** A message may have been lost: it may have been a revocation, an erasure, or an event of any room. */
+/** Checks everything again, because a message may be lost: a revocation, an erasure, or an event of any room. */
 function checkAll({ fanOut, viewers, credentials, onError }: CommonMessageParts): void {
   fanOut.clearReplayed();
   viewers.clear();

@@ -29,7 +29,7 @@ export class Comparison {
   }
 
   /** Starts or stops when it is needed, or needed no longer. */
-  check(): void {
+  update(): void {
     if ((this.#timer !== undefined) !== this.#parts.isNeeded()) this.#restart();
   }
 

@@ -87,6 +87,8 @@ describe('SQL statements', () => {
       for (const { refused } of streams) expect((await refused)[0]?.extensions.code).toBe('MEMBERSHIP_REVOKED');
     });
     expect(statements.filter((sql) => sql.startsWith('select "visibility", "deletedAt", "userId"'))).toHaveLength(1);
+    // The credentials of an open socket are checked from time to time.
+    await socket.close();
   });
 
   it('total and pages take one statement together, and none if they are not selected', async () => {

@@ -4,7 +4,7 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Client, fetchExchange } from '@urql/core';
 import { persistedExchange } from '@urql/exchange-persisted';
 import { describe, expect, it } from 'vitest';
-import { forEachOf } from '../../src/common/for-each-of.ts';
+import { forEachConcurrently } from '../../src/common/for-each-concurrently.ts';
 import { exchange, get, type HttpAnswer, post } from '../support/clients/http.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import type { Postroom } from '../support/server/postroom.ts';
@@ -101,7 +101,7 @@ describe('automatic persisted queries', () => {
     const queries = Array.from({ length: 1_001 }, newDocument);
     const store = (query: string) => send(postroom, { query, extensions: named(sha256(query)) });
     for (const query of queries.slice(0, 2)) await store(query);
-    await forEachOf(queries.slice(2), 10, store);
+    await forEachConcurrently(queries.slice(2), 10, store);
     const known = async (query = '') => (await send(postroom, { extensions: named(sha256(query)) })).status;
     expect([await known(queries.at(0)), await known(queries.at(1)), await known(queries.at(-1))]).toEqual([
       404, 200, 200,

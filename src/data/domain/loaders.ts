@@ -20,7 +20,7 @@ export type Loaders = ReturnType<typeof createLoaders>;
 /** Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. */
 export function createLoaders(db: Db, reading: () => PostReading) {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
-  const readUpTo = createLoaderOfUsers((userId, roomIds) => findMemberships(db, userId, roomIds));
+  const readUpTo = createUserRoomLoader((userId, roomIds) => findMemberships(db, userId, roomIds));
   return {
     user: createLoader<PublicUser>((ids) => findByIds(db, 'users', ids)),
     /** The e-mail of a user, for viewers who may see it. It is read after the user, so it is at least as new. */
@@ -37,7 +37,7 @@ export function createLoaders(db: Db, reading: () => PostReading) {
     /** The time up to which a member has read a room; undefined for other users. */
     readUpTo,
     /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
-    unread: createLoaderOfUsers((userId, roomIds) => findUnread(db, userId, roomIds)),
+    unread: createUserRoomLoader((userId, roomIds) => findUnread(db, userId, roomIds)),
     /** The last `last` published posts of an author, newest last. */
     lastPosts(authorId: string, last: number): Promise<PostRow[]> {
       const loader = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
@@ -71,7 +71,7 @@ function createLoader<Row extends { id: string }>(find: (ids: readonly string[])
 }
 
 /** Loads a value for each user and room. */
-function createLoaderOfUsers<Value>(
+function createUserRoomLoader<Value>(
   find: (userId: string, roomIds: readonly string[]) => Promise<Map<string, Value>>,
 ): (userId: string, roomId: string) => Promise<Value | undefined> {
   const loaders = new Map<string, DataLoader<string, Value | undefined>>();

@@ -1,7 +1,7 @@
 import { chunksOf } from '../../common/chunks.ts';
 import type { Db } from '../database/database.ts';
 import { type NewPlainEvent, timeOfAppended } from '../event-log/events.ts';
-import { createConnections } from '../lists/key-ranges.ts';
+import { createConnectionFinder } from '../lists/key-ranges.ts';
 import { encodeKey } from '../lists/pages.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
@@ -112,7 +112,7 @@ export async function findMemberships(
   return new Map(rows.map(({ roomId, readUpTo }) => [roomId, readUpTo]));
 }
 
-export const findMembers = createConnections(
+export const findMembers = createConnectionFinder(
   ['joinedAt', 'userId'],
   (db, { roomId }: { roomId: string }) =>
     db
@@ -130,7 +130,7 @@ export const findMembers = createConnections(
  * The rooms of which a user is a member, that with the latest event first. All of them are read, and sorted: their order
  * changes with each event.
  */
-export const findJoinedRooms = createConnections(
+export const findJoinedRooms = createConnectionFinder(
   ['headAt', 'rooms.id'],
   (db, { userId }: { userId: string }) =>
     db

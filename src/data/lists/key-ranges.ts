@@ -18,7 +18,7 @@ interface RangeValues {
  * A function that creates connections of the rows that `select` finds, in the order of `[time, id]`. It compiles a statement
  * once for each form of a range: to build it takes longer than to read twenty rows.
  */
-export function createConnections<
+export function createConnectionFinder<
   Values extends object,
   Table extends keyof Tables,
   Row,

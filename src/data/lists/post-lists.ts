@@ -14,7 +14,7 @@ import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { matches, toPattern } from '../sql/stored-text.ts';
 import { type PostRow, postColumns, type Tables } from '../tables.ts';
-import { createConnections } from './key-ranges.ts';
+import { createConnectionFinder } from './key-ranges.ts';
 import { createPages, encodeKey, maxSkippedShortly, type PageArguments, type PostPage } from './pages.ts';
 
 export interface PostFilter {
@@ -170,7 +170,7 @@ export function findLastPosts(
   return selectLastPosts(db, { readsBodies, ...viewerScope, authorIds: JSON.stringify(authorIds), last });
 }
 
-export const findRoomPosts = createConnections(
+export const findRoomPosts = createConnectionFinder(
   ['publishedAt', 'posts.id'],
   (db, values: { readsBodies: boolean; roomId: string }) =>
     db

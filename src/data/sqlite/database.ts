@@ -143,7 +143,7 @@ async function watch(
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
 }
 
-/** In the terms of an open that fails. */
+/** The error of an open that fails for this reason. */
 export function explain(path: string, error: unknown): unknown {
   return toUnusable(path, translateSqliteError(error), isDiskFull(path) ? ': the disk is full' : '');
 }

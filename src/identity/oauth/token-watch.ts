@@ -1,4 +1,4 @@
-import { forEachOf } from '../../common/for-each-of.ts';
+import { forEachConcurrently } from '../../common/for-each-concurrently.ts';
 import { codeOf } from '../../errors.ts';
 import type { IssuerLog } from './issuer-log.ts';
 
@@ -65,7 +65,7 @@ export class TokenWatch {
     this.#isChecking = true;
     const now = performance.now();
     const due = [...this.#watched.values()].filter(({ dueAt }) => dueAt <= now);
-    await forEachOf(due, maxChecks, async (watched) => {
+    await forEachConcurrently(due, maxChecks, async (watched) => {
       if (watched.listeners.size === 0) return;
       watched.dueAt = performance.now() + this.#intervalMs;
       try {

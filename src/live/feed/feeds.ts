@@ -65,7 +65,7 @@ export class Feeds {
     const entry: Entry = this.#open.get(roomId) ?? { feed: open(), users: 0 };
     entry.users += 1;
     this.#open.set(roomId, entry);
-    this.#comparison.check();
+    this.#comparison.update();
     try {
       entry.opened = await entry.feed;
       return entry.opened;
@@ -91,7 +91,7 @@ export class Feeds {
     entry.users -= 1;
     if (entry.users > 0) return false;
     this.#open.delete(roomId);
-    this.#comparison.check();
+    this.#comparison.update();
     return true;
   }
 

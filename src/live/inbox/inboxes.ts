@@ -1,5 +1,5 @@
 import { yieldWhenDue } from '../../common/event-loop.ts';
-import { forEachOf } from '../../common/for-each-of.ts';
+import { forEachConcurrently } from '../../common/for-each-concurrently.ts';
 import { findForeignRooms } from '../../data/domain/inbox-rooms.ts';
 import { ClientError, codeOf } from '../../errors.ts';
 import type { Feeds } from '../feed/feeds.ts';
@@ -49,7 +49,7 @@ export class Inboxes {
   /** Ends the inboxes with a room whose users have another history in the database, in which they may be no members of it. */
   async checkHistory(roomId: string): Promise<void> {
     const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
-    await forEachOf(inboxes, maxOpening, (inbox) => inbox.checkHistory());
+    await forEachConcurrently(inboxes, maxOpening, (inbox) => inbox.checkHistory());
   }
 
   /** @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED. */
@@ -64,7 +64,7 @@ export class Inboxes {
     const inbox = this.#create(request, start);
     try {
       if (!inbox.countRooms(rooms.rooms.length)) throw tooManyRooms();
-      await forEachOf(followed, maxOpening, async (room) => {
+      await forEachConcurrently(followed, maxOpening, async (room) => {
         await yieldWhenDue();
         request.throwIfCancelled();
         const follower = await inbox.open(room.roomId, (feed) => findRoomStart(feed, room, request, positions));

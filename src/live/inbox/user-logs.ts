@@ -52,7 +52,7 @@ export class UserLogs {
     const user = this.#users.get(userId);
     if (!user?.inboxes.delete(inbox) || user.inboxes.size > 0) return;
     this.#users.delete(userId);
-    this.#comparison.check();
+    this.#comparison.update();
     user.leaveBus.then((leave) => leave(), this.#parts.onError);
   }
 
@@ -67,7 +67,7 @@ export class UserLogs {
     };
     const user = { inboxes, leaveBus: this.#parts.bus.subscribe(userTopic(userId), wake) };
     this.#users.set(userId, user);
-    this.#comparison.check();
+    this.#comparison.update();
     return user;
   }
 

@@ -146,10 +146,7 @@ export class OwnReports {
     });
   }
 
-  /**
-   * Also while other pages change. Nothing is repeated any more when nobody is present, so that the other nodes forget this
-   * node.
-   */
+  /** Also while other pages change; no longer when nobody is present, so that the other nodes forget this node. */
   #repeatLater(): void {
     if (this.#repetition || this.#parts.own.isEmpty) return;
     const delayMs = maxRepeatMs * (0.5 + Math.random() / 2);

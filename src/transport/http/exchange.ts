@@ -9,7 +9,7 @@ import type { TransportParts } from '../transport.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import type { Origins } from './origins.ts';
 
-export interface PartStates {
+export interface DependencyStates {
   database: 'up' | 'down';
   /** Only a hint: without it events arrive later. */
   bus: 'up' | 'down';
@@ -24,7 +24,7 @@ export interface HttpParts extends TransportParts {
   /** Aborted when the server begins to stop. From then on it is not ready, and every answer closes its connection. */
   stopping: AbortSignal;
   /** The state of each part. Operations can be served while the database is up. */
-  readState: () => Promise<PartStates>;
+  readState: () => Promise<DependencyStates>;
   /** Undefined if they are served on another port. */
   metrics: Metrics | undefined;
   httpMetrics: HttpMetrics;

@@ -9,7 +9,7 @@ import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { mayReadMetrics } from '../metrics/metrics-access.ts';
 import { createPageRoute } from '../pages/route.ts';
 import type { OwnedResponse } from './contained-server.ts';
-import type { Exchange, HttpParts, PartStates, Serve } from './exchange.ts';
+import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
 import { graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import type { LatestExchanges } from './latest-exchanges.ts';
 import { jsonType } from './negotiation.ts';
@@ -137,7 +137,11 @@ async function writeReadiness({ response, parts }: Exchange): Promise<void> {
   writeState(response, parts.stopping.aborted ? 'stopping' : status, states);
 }
 
-function writeState(response: ServerResponse, status: 'ok' | 'not ready' | 'stopping', states?: PartStates): void {
+function writeState(
+  response: ServerResponse,
+  status: 'ok' | 'not ready' | 'stopping',
+  states?: DependencyStates,
+): void {
   const isWell = status === 'ok';
   const content = JSON.stringify({ status, ...states });
   response.writeHead(isWell ? 200 : 503, {

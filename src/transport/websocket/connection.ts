@@ -9,7 +9,7 @@ import type { StreamEnd } from '../../live/live-counts.ts';
 import type { Log } from '../../log/log.ts';
 import type { LongConnection } from '../long-connections.ts';
 import { SocketCredentials } from './credentials.ts';
-import { OperationStarts } from './operation/operation-starts.ts';
+import { StartOrder } from './operation/start-order.ts';
 import { stopParsing, takeUnparsed, unfinishedBytes } from './receiver.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { SocketWriter } from './writer.ts';
@@ -62,7 +62,7 @@ export class WebSocketConnection implements LongConnection {
   readonly credentials = new SocketCredentials(this);
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
-  readonly operationStarts = new OperationStarts();
+  readonly operationStarts = new StartOrder();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
   hasEnded = false;

@@ -5,7 +5,7 @@ import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import { type ClientMessage, findLengthFault, lengthPerRoom, readClientMessage } from './client-message.ts';
 import type { WebSocketConnection } from './connection.ts';
-import { OperationOrder } from './operation/operation-order.ts';
+import { ReusedIds } from './operation/reused-ids.ts';
 import { findIdFault } from './seen.ts';
 
 /** To parse as many characters takes as long, and counts as much, as a message. */
@@ -28,7 +28,7 @@ export class MessageReader {
   readonly #connection: WebSocketConnection;
   readonly #listener: MessageListener;
   readonly #maxInitLength: number;
-  readonly #order = new OperationOrder();
+  readonly #order = new ReusedIds();
   #isFirst = true;
 
   constructor(connection: WebSocketConnection, listener: MessageListener, { subscriptions }: Config['limits']) {

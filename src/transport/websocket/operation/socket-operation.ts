@@ -14,7 +14,7 @@ import type { TransportParts } from '../../transport.ts';
 import { clearPayload } from '../client-message.ts';
 import type { WebSocketConnection } from '../connection.ts';
 import { OperationRefused } from './operation-refused.ts';
-import type { OperationStart } from './operation-starts.ts';
+import type { OperationStart } from './start-order.ts';
 import { SubscriptionSink } from './subscription-sink.ts';
 
 interface Subscribe {
@@ -209,7 +209,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     // The credentials may have been renewed since the operation arrived.
     this.checkScope(connection.credentials.viewer);
     const { cursor, userCursor } = stream;
-    // Clients of earlier versions keep what `live` has, and would never move the cursor of the user.
+    // In `cursors`, not in `live`: earlier clients keep what `live` has, and would send an old cursor of the user for ever.
     const payload = { live: { [id]: cursor }, ...(userCursor && { cursors: { [id]: userCursor } }) };
     if (cursor !== undefined) void connection.send(JSON.stringify({ type: 'ping', payload }));
     stream.start(sink);

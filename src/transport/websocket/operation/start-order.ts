@@ -10,7 +10,7 @@ export interface OperationStart {
  * Keeps the order on one socket: a mutation that is sent after a subscription runs after the subscription has started,
  * so that the subscription receives its events.
  */
-export class OperationStarts {
+export class StartOrder {
   /** Resolves when all operations that have arrived so far have started. */
   #allStarted: Promise<unknown> = Promise.resolve();
 

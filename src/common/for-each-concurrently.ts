@@ -1,5 +1,5 @@
 /** Runs `work` for each item, for up to `limit` items at the same time. Fails with the first failure. */
-export async function forEachOf<T>(
+export async function forEachConcurrently<T>(
   items: readonly T[],
   limit: number,
   work: (item: T) => Promise<unknown>,

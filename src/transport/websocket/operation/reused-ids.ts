@@ -3,7 +3,7 @@
  * graphql-ws identifies an operation by its id alone and would confuse the two, so the next operation with the same id
  * waits.
  */
-export class OperationOrder {
+export class ReusedIds {
   readonly #active = new Map<string, Promise<void>>();
   readonly #unwinding = new Map<string, Promise<void>>();
 
