@@ -6,17 +6,22 @@ import type { RunContext } from './run-context.ts';
 import { type LiveExtension, type Received, Socket } from './socket.ts';
 import { StreamCheck, type Subscribed } from './stream-check.ts';
 
-const fields =
-  '__typename cursor ... on PostCreated { post { id title author { name } } } ... on MemberJoined { user { id } }';
+const post = '{ post { id title version author { id name } } }';
+const user = '{ user { id } }';
+const fields = `__typename cursor ... on PostCreated ${post} ... on PostUpdated ${post} ... on PostDeleted { postId }`;
+/** Fields that a node may have to read. */
+const moreFields = `at actor { id } room { id name } ... on MemberJoined ${user} ... on MemberLeft ${user}`;
+const read = '... on RoomRead { room { unread lastRead } }';
 
-function toOperation(follows: Subscribed): Sent {
+function toOperation(follows: Subscribed, selectsMore: boolean): Sent {
+  const selected = selectsMore ? `${fields} ${moreFields}` : fields;
   if (follows.kind === 'inbox')
-    return { query: `subscription Inbox { inbox { ${fields} room { id } } }`, variables: {} };
+    return { query: `subscription Inbox { inbox { ${selected} ${selectsMore ? read : ''} } }`, variables: {} };
   const variables = { room: follows.roomId };
   if (follows.kind === 'presence')
     return { query: 'subscription P($room: ID!) { roomPresence(room: $room) { count users { id } } }', variables };
   const personal = follows.isPersonal ? 'room { viewerRole }' : '';
-  return { query: `subscription R($room: ID!) { roomEvents(room: $room) { ${fields} ${personal} } }`, variables };
+  return { query: `subscription R($room: ID!) { roomEvents(room: $room) { ${selected} ${personal} } }`, variables };
 }
 
 interface Open {
@@ -41,6 +46,7 @@ export class Client {
   /** When it was told the position of the present connection; undefined before. */
   #openedAt: number | undefined;
   readonly #run: RunContext;
+  readonly #selectsMore: boolean;
   #open: Open | undefined;
   #attempts = 0;
 
@@ -49,6 +55,7 @@ export class Client {
     this.name = name;
     this.userId = userId;
     this.follows = follows;
+    this.#selectsMore = run.scheduler.random.chance(0.6);
     this.check = new StreamCheck(run, name, userId, follows);
   }
 
@@ -150,7 +157,10 @@ export class Client {
         );
         await watch.checked;
         if (!socket.isOpen) return;
-        const operation = await node.engine.prepare(() => toRequest(toOperation(this.follows)), call);
+        const operation = await node.engine.prepare(
+          () => toRequest(toOperation(this.follows, this.#selectsMore)),
+          call,
+        );
         const opened = await operation.subscribe({ account, transport: 'websocket', after });
         if (!socket.isOpen) return opened.stop('disconnected');
         stream = opened;

@@ -7,17 +7,35 @@ export interface Committed extends RoomPosition {
   previousMark: number;
   type: string;
   subjectId: string;
+  /** The version of the subject after it. */
+  version: number;
+  actorId: string | null;
+  /** Its time, which clients receive. */
+  time: number;
   /** Who may see the room after it; undefined for everybody. */
   audience: ReadonlySet<string> | undefined;
 }
 
 /** An event in the log of a user. */
-interface UserEvent {
+export interface UserEvent {
   seq: number;
   mark: number;
   type: string;
   roomId: string;
   roomSeq: number;
+  /** Its time, which clients receive. */
+  time: number;
+  /** Up to when the user had read the room after it. */
+  readUpTo: number;
+  /** When it was committed. */
+  at: number;
+}
+
+/** A version of a post, as it was stored. */
+interface PostVersion {
+  version: number;
+  title: string;
+  authorId: string;
   /** When it was committed. */
   at: number;
 }
@@ -25,7 +43,7 @@ interface UserEvent {
 interface ModelRoom {
   head: { seq: number; mark: number };
   /** The numbers of its events in the present history, and when each was committed. */
-  heads: { seq: number; at: number }[];
+  heads: { seq: number; type: string; at: number }[];
   isPrivate: boolean;
   members: ReadonlySet<string>;
   /** When a user has last lost access, and by which event; a rewind is none. */
@@ -61,6 +79,12 @@ export class Model {
   /** When each post was deleted. */
   readonly deletedPosts = new Map<string, number>();
   readonly deleted = new Set<string>();
+  /** When each user was last deleted, also in a history that was lost. */
+  readonly deletedAt = new Map<string, number>();
+  /** The names of users and rooms, which never change. */
+  readonly names = new Map<string, string>();
+  /** The versions of posts that were ever stored, by post, in the order of their commits. */
+  readonly #versions = new Map<string, PostVersion[]>();
   /** When rooms were deleted, or lost by a rewind. */
   readonly ended = new Map<string, number>();
   /** Rooms whose deletion was lost by a rewind. */
@@ -85,21 +109,26 @@ export class Model {
 
   /** Reads what was committed since the last call. */
   update(): void {
+    const wasDeleted = new Set(this.deleted);
     this.deleted.clear();
-    for (const { id, sessionsFrom, deletedAt } of this.#all('select id, sessionsFrom, deletedAt from users')) {
+    for (const { id, name, sessionsFrom, deletedAt } of this.#all(
+      'select id, name, sessionsFrom, deletedAt from users',
+    )) {
       const userId = String(id);
+      if (deletedAt === null) this.names.set(userId, String(name));
+      else if (!wasDeleted.has(userId)) this.deletedAt.set(userId, this.#now());
       const from = deletedAt === null ? Number(sessionsFrom) : Number.POSITIVE_INFINITY;
       if (deletedAt !== null) this.deleted.add(userId);
       if (from !== this.#sessions.get(userId)?.from) this.#sessions.set(userId, { from, since: this.#now() });
     }
     this.#updateUserLogs();
     const present = new Set<string>();
-    for (const { id, visibility, head, deletedAt } of this.#all('select id, visibility, head, deletedAt from rooms')) {
+    for (const row of this.#all('select id, name, visibility, head, deletedAt from rooms')) {
+      const { id, deletedAt } = row;
       const roomId = String(id);
       if (deletedAt === null) present.add(roomId);
       // The transaction that deletes a room may share a commit with the last events in it.
-      if (deletedAt === null || this.rooms.has(roomId))
-        this.#updateRoom(roomId, visibility === 'PRIVATE', Number(head));
+      if (deletedAt === null || this.rooms.has(roomId)) this.#updateRoom(roomId, row);
     }
     for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
   }
@@ -152,7 +181,11 @@ export class Model {
 
   /** For how long a user has been, or has not been, a member of a room, in milliseconds. */
   sinceMoved(userId: string, roomId: string): number {
-    return this.#now() - (this.rooms.get(roomId)?.moved.get(userId) ?? this.ended.get(roomId) ?? 0);
+    return this.#now() - this.movedAt(userId, roomId);
+  }
+
+  movedAt(userId: string, roomId: string): number {
+    return this.rooms.get(roomId)?.moved.get(userId) ?? this.ended.get(roomId) ?? 0;
   }
 
   isMember(userId: string, roomId: string): boolean {
@@ -234,6 +267,22 @@ export class Model {
       .length;
   }
 
+  /** The smallest and the largest number of unread posts that a member had at any moment since a time. */
+  unreadSince(userId: string, { roomId, readUpTo, at }: UserEvent): [number, number] {
+    const now = this.countUnread(userId, roomId);
+    const since = this.rooms.get(roomId)?.heads.filter((event) => event.at >= at) ?? [];
+    const [created, deleted] = ['Created', 'Deleted'].map(
+      (end) => since.filter(({ type }) => type === `Post${end}`).length,
+    );
+    const isSame = this.readUpTo(userId, roomId) === readUpTo && this.deletedAt.values().every((time) => time < at);
+    return [Math.min(100, now - (created ?? 0)), isSame ? Math.min(100, now + (deleted ?? 0)) : 100];
+  }
+
+  /** The versions of a post in the order of their commits. */
+  versionsOf(postId: string): readonly PostVersion[] {
+    return this.#versions.get(postId) ?? [];
+  }
+
   /** What differs between the events and the tables; undefined if nothing does. */
   findContradiction(): string | undefined {
     const known = new Set(this.posts.values());
@@ -264,6 +313,14 @@ export class Model {
     return this.#all('select 1 from posts where id = ?', id).length > 0;
   }
 
+  /** The version of a post that can be read now: those of a deleted user cannot, before they are deleted. */
+  versionNow(id: string): number | undefined {
+    const text =
+      "select posts.version from posts join users on users.id = authorId where posts.id = ? and erasing is not 'POSTS'";
+    const [post] = this.#all(text, id);
+    return post && Number(post['version']);
+  }
+
   close(): void {
     this.#database.close();
   }
@@ -281,17 +338,20 @@ export class Model {
       for (const row of this.#all('select * from userEvents where userId = ? and seq > ?', String(userId), known)) {
         const [seq, mark, roomSeq] = [Number(row['seq']), Number(row['mark']), Number(row['roomSeq'])];
         const [type, roomId] = [String(row['type']), String(row['roomId'])];
-        events.push({ seq, mark, type, roomId, roomSeq, at: this.#now() });
+        const [time, readUpTo] = [Number(row['at']), this.readUpTo(String(userId), roomId)];
+        events.push({ seq, mark, type, roomId, roomSeq, time, readUpTo, at: this.#now() });
         this.#parts.note(`${type} of ${roomId} is event ${seq} of ${userId}`);
       }
     }
   }
 
-  #updateRoom(roomId: string, isPrivate: boolean, head: number): void {
+  #updateRoom(roomId: string, { name, visibility, head }: Record<string, unknown>): void {
+    this.names.set(roomId, String(name));
+    const isPrivate = visibility === 'PRIVATE';
     const known = this.rooms.get(roomId);
     const room = known ?? newRoom({ isPrivate, members: new Set<string>() });
     this.rooms.set(roomId, room);
-    if (head === room.head.seq) return;
+    if (Number(head) === room.head.seq) return;
     const rows = this.#all('select * from roomEvents where roomId = ? and seq > ? order by seq', roomId, room.head.seq);
     for (const row of rows) {
       const [type, subjectId] = [String(row['type']), String(row['subjectId'])];
@@ -303,14 +363,16 @@ export class Model {
       if (type === 'MemberLeft') room.members = new Set([...room.members].filter((id) => id !== subjectId));
       if (type === 'RoomUpdated') room.isPrivate = isPrivate;
       if (type === 'PostDeleted') this.deletedPosts.set(subjectId, this.#now());
-      if (type === 'PostCreated') this.#recordPost(subjectId);
+      if (type === 'PostCreated' || type === 'PostUpdated') this.#recordPost(subjectId);
       room.head = { seq, mark };
-      room.heads.push({ seq, at: this.#now() });
+      room.heads.push({ seq, type, at: this.#now() });
       this.#parts.note(`${type} ${seq} of ${roomId} is committed, about ${subjectId}`);
       this.#recordAccess(room, earlier);
       const audience = room.isPrivate ? room.members : undefined;
       const previousMark = Number(row['previousMark']);
-      const event = { roomId, seq, mark, at: this.#now(), previousMark, type, subjectId, audience };
+      const actorId = row['actorId'] === null ? null : String(row['actorId']);
+      const content = { version: Number(row['version']), actorId, time: Number(row['at']) };
+      const event = { roomId, seq, mark, at: this.#now(), previousMark, type, subjectId, audience, ...content };
       this.committed.set(`${roomId} ${seq} ${mark}`, event);
       const before = `${roomId} ${seq - 1} ${event.previousMark}`;
       this.#followers.set(before, [...(this.#followers.get(before) ?? []), event]);
@@ -327,9 +389,11 @@ export class Model {
   }
 
   #recordPost(id: string): void {
-    const [post] = this.#all('select title from posts where id = ?', id);
+    const [post] = this.#all('select title, version, authorId from posts where id = ?', id);
     if (!post) return;
     const title = String(post['title']);
+    const stored = { version: Number(post['version']), title, authorId: String(post['authorId']), at: this.#now() };
+    this.#versions.set(id, [...this.versionsOf(id), stored]);
     const other = this.posts.get(title);
     if (other !== undefined && other !== id) this.#parts.onDefect(`"${title}" is stored twice`);
     this.posts.set(title, id);

@@ -13,16 +13,20 @@ export interface LiveExtension {
   gap?: boolean;
 }
 
-interface EventData {
+export interface EventData {
   __typename: string;
   cursor: string;
-  post?: { id: string };
-  user?: { id: string };
+  at?: string;
+  actor?: { id: string } | null;
+  room?: { id?: string; name?: string; viewerRole?: string | null; unread?: number | null; lastRead?: string | null };
+  post?: { id: string; title: string; version: number; author: { id: string; name: string } } | null;
+  postId?: string;
+  user?: { id: string } | null;
 }
 
 /** A message of a subscription. */
 export interface LiveMessage {
-  data: { roomEvents?: EventData; inbox?: EventData; roomPresence?: { users: { id: string }[] } } | null;
+  data: { roomEvents?: EventData; inbox?: EventData; roomPresence?: { count: number; users: { id: string }[] } } | null;
   errors?: unknown;
   extensions?: { live?: LiveExtension };
 }

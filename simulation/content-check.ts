@@ -1,0 +1,83 @@
+import type { Committed, Model, UserEvent } from './model.ts';
+import type { EventData } from './socket.ts';
+
+/** An event at the moment in which a node writes it. */
+interface Written {
+  model: Model;
+  userId: string;
+  event: EventData;
+  /** Since when the node knows what is true now; undefined if it may show an older state, or that of another history. */
+  since: number | undefined;
+}
+
+/** The field of an event that differs from the model; undefined if none does. */
+export function findWrongField(written: Written, expected: Committed): string | undefined {
+  const { model, userId, event, since } = written;
+  const { roomId, subjectId, type } = expected;
+  const role = event.room?.viewerRole;
+  const isKnown = since !== undefined && model.rooms.has(roomId) && model.movedAt(userId, roomId) < since;
+  const wrong = {
+    post: type === 'PostCreated' || type === 'PostUpdated' ? isWrongPost(written, expected) : false,
+    postId: event.postId !== undefined && event.postId !== subjectId,
+    user: isWrongUser(written, event.user, subjectId),
+    viewerRole: role !== undefined && isKnown && (role !== null) !== model.isMember(userId, roomId),
+  };
+  return findCommon(written, expected) ?? findKey(wrong);
+}
+
+/** The field of a RoomRead that differs from the event in the log of its user; undefined if none does. */
+export function findWrongRead(written: Written, read: UserEvent): string | undefined {
+  const { model, userId, event, since } = written;
+  const { unread, lastRead } = event.room ?? {};
+  const common = findCommon(written, { ...read, actorId: userId });
+  if (common !== undefined || lastRead == null || since === undefined || model.isMovedSince(userId, read))
+    return common;
+  const at = Date.parse(lastRead);
+  const [least, most] = model.unreadSince(userId, read);
+  const isCount = typeof unread === 'number' && unread >= least && unread <= most;
+  return findKey({ lastRead: at < read.readUpTo || at > model.readUpTo(userId, read.roomId), unread: !isCount });
+}
+
+/** The fields that all events have. */
+function findCommon(
+  written: Written,
+  { roomId, actorId, time, type }: Pick<Committed, 'roomId' | 'actorId' | 'time' | 'type'>,
+): string | undefined {
+  const { at, actor, room } = written.event;
+  const isHidden = type === 'MemberLeft' && room?.name === 'private room';
+  return findKey({
+    at: at !== undefined && Date.parse(at) !== time,
+    actor: isWrongUser(written, actor, actorId),
+    room: room?.id !== undefined && room.id !== roomId,
+    roomName: room?.name !== undefined && room.name !== written.model.names.get(roomId) && !isHidden,
+  });
+}
+
+function findKey(wrong: Record<string, boolean>): string | undefined {
+  return Object.keys(wrong).find((name) => wrong[name]);
+}
+
+/** A deleted user is null. */
+function isWrongUser({ model, since = 0 }: Written, shown: EventData['user'], expected: string | null): boolean {
+  if (shown === undefined) return false;
+  const deletedAt = model.deletedAt.get(expected ?? '');
+  if (shown === null) return expected !== null && deletedAt === undefined;
+  return shown.id !== expected || (model.deleted.has(shown.id) && (deletedAt ?? since) < since);
+}
+
+/** A live event has the post as it was written, and a replay has it as it is now. */
+function isWrongPost({ model, event: { post }, since }: Written, { subjectId, version }: Committed): boolean {
+  const now = model.versionNow(subjectId);
+  if (!post) return post === undefined || (since !== undefined && now !== undefined);
+  const versions = model.versionsOf(subjectId);
+  const [latest, stored] = [versions.at(-1), versions.filter((each) => each.version === post.version)];
+  // Of the versions that are written with one commit only the last is known.
+  const isText = stored.length === 0 || stored.some(({ title }) => title === post.title);
+  const isName = post.author.name === model.names.get(post.author.id) || model.deletedAt.has(post.author.id);
+  if (post.id !== subjectId || post.author.id !== latest?.authorId || !isText || !isName) return true;
+  const known = since === undefined ? 0 : (versions.findLast(({ at }) => at < since)?.version ?? 0);
+  // A rewind may have undone the change of the event.
+  const least = since === undefined && model.rewinds > 0 ? 0 : Math.min(version, now ?? version);
+  const most = Math.max(...versions.map((each) => each.version));
+  return post.version < least || post.version > most || (post.version > version && post.version < known);
+}
