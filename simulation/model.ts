@@ -179,6 +179,16 @@ export class Model {
     return session && number < session.from ? this.#now() - session.since : undefined;
   }
 
+  /** How long ago the sessions of a user were ended, or the user was deleted, in milliseconds. */
+  sinceSessionsChanged(userId: string): number {
+    return this.#now() - (this.#sessions.get(userId)?.since ?? 0);
+  }
+
+  /** The owner of a room that exists. */
+  ownerOf(roomId: string): unknown {
+    return this.#all('select ownerId from rooms where id = ? and deletedAt is null', roomId)[0]?.['ownerId'];
+  }
+
   /** For how long a user has been, or has not been, a member of a room, in milliseconds. */
   sinceMoved(userId: string, roomId: string): number {
     return this.#now() - this.movedAt(userId, roomId);

@@ -15,6 +15,8 @@ export interface RunContext {
   readonly areFaultsOver: boolean;
   /** Whether a node may be late, because its reads were late or have failed. */
   mayBeLate(node: string): boolean;
+  /** Whether a change may fail because the database has failed in this run. */
+  readonly canDatabaseFail: boolean;
   /** The time after which what has happened has arrived at a client that reads. */
   readonly arrivalMs: number;
   /** The time after which a viewer who has lost access to a room, or whose session was ended, receives nothing. */

@@ -488,7 +488,6 @@ export class StreamCheck {
     const positions = [...(this.positions?.values() ?? [])].filter(({ roomId }) => roomId === (room ?? roomId));
     const isOpen = this.#openedAt !== undefined;
     if (code === 'CURSOR_INVALID' && this.#foreign) return undefined;
-    const isExcused = this.#isRewoundSince || this.#mayBeLate;
     switch (code) {
       case 'CURSOR_EXPIRED': {
         const isGone = positions.some((each) => model.isGone(each));
@@ -520,7 +519,7 @@ export class StreamCheck {
         // A rewind may lose a membership, so that the room of a cursor was never one of the user's. A deleted user has no rooms.
         const isLost = model.rewinds > 0 && positions.some(({ roomId }) => !model.isMember(this.#userId, roomId));
         const isDeleted = model.deleted.has(this.#userId);
-        return follows.kind === 'inbox' && (isLost || isDeleted || isExcused) ? undefined : 'they are valid';
+        return follows.kind === 'inbox' && (isLost || isDeleted || this.#isRewoundSince) ? undefined : 'they are valid';
       }
       case 'UNAUTHENTICATED': {
         const isEnded = this.#sinceSessionEnded !== undefined || model.deleted.has(this.#userId);
@@ -533,9 +532,11 @@ export class StreamCheck {
       case 'NOT_FOUND':
       case 'MEMBERSHIP_REVOKED': {
         if (follows.kind === 'inbox') return 'it is an inbox';
-        const mayBeHidden =
-          model.wasHidden(this.#userId, follows.roomId, noticeMs) || model.restored.has(follows.roomId);
-        return mayBeHidden || isExcused ? undefined : 'the user may see the room';
+        if (isOpen !== (code === 'MEMBERSHIP_REVOKED')) return isOpen ? 'it was open' : 'it was not open';
+        // A node whose reads stall may act on an old answer.
+        const openMs = this.#mayBeLate ? Number.POSITIVE_INFINITY : noticeMs;
+        const mayBeHidden = model.wasHidden(this.#userId, follows.roomId, isOpen ? openMs : this.#sinceConnect);
+        return mayBeHidden || this.#isRewoundSince ? undefined : 'the user may see the room';
       }
       default:
         return 'there is no reason for it';

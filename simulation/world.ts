@@ -74,6 +74,9 @@ const faultsOfMessages = [
   'rewind',
 ] as const satisfies Fault[];
 
+/** The faults after which a change is refused, or its outcome is not known. */
+const faultsOfDatabase = ['readFails', 'commitFails', 'commitUnknown', 'writeFails'] as const satisfies Fault[];
+
 function isBusy(error: unknown): boolean {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
   // The lower byte of an extended code is the code: https://sqlite.org/rescode.html
@@ -184,6 +187,10 @@ export class World implements RunContext {
 
   get #slowReadsMs(): number {
     return this.faults.counts.readIsSlow > 0 ? slowReadsMs : 0;
+  }
+
+  get canDatabaseFail(): boolean {
+    return faultsOfDatabase.some((fault) => this.faults.counts[fault] > 0);
   }
 
   mayBeLate(node: string): boolean {

@@ -28,6 +28,8 @@ export class Writer {
   readonly #context: RunContext;
   readonly #userId: string;
   readonly #posts: string[] = [];
+  /** The rooms of these posts, by id. */
+  readonly #rooms = new Map<string, string>();
   #number = 0;
 
   constructor(context: RunContext, userId: string) {
@@ -79,11 +81,43 @@ export class Writer {
     this.#context.note(`${this.#userId} is answered by ${node.name}: ${change} ${code ?? 'OK'}`);
     if (code === 'INTERNAL_SERVER_ERROR')
       this.#context.fail(`${change} of ${this.#userId} failed: ${JSON.stringify(answer.body)}`);
+    if (code !== undefined && !this.#mayBeRefused(String(code), change, input, askedAt))
+      this.#context.fail(`${change} ${JSON.stringify(input)} of ${this.#userId} was refused with ${code}`);
     if (change === 'createPost') this.#checkPost(code, input, answer.body.data, askedAt);
     else if (code === undefined && model.rewoundAt < askedAt) {
       const isRead = change !== 'markRead' || this.#hasRead(String(input['room']), latest, scheduler.now - askedAt);
       if (!isRead || !this.#isDone(change, input, answer.body.data, scheduler.now - askedAt))
         this.#context.fail(`${change} ${JSON.stringify(input)} of ${this.#userId} was acknowledged, and is not done`);
+    }
+  }
+
+  /** Whether a change may be refused with a code, by what was true at some moment since it was asked for. */
+  #mayBeRefused(code: string, change: Change, { room, user, id }: Record<string, unknown>, askedAt: number): boolean {
+    const { model, scheduler, canDatabaseFail } = this.#context;
+    const sinceMs = scheduler.now - askedAt;
+    const roomId = this.#rooms.get(String(id)) ?? String(room ?? id);
+    const isOwner = model.ownerOf(roomId) === this.#userId;
+    if (model.rewoundAt >= askedAt) return true;
+    switch (code) {
+      case 'SERVICE_UNAVAILABLE':
+      case 'OUTCOME_UNKNOWN':
+        return canDatabaseFail;
+      case 'UNAUTHENTICATED':
+        return model.sinceSessionsChanged(this.#userId) <= sinceMs;
+      case 'NOT_FOUND': {
+        const isGone = (change === 'updatePost' || change === 'deletePost') && !model.hasPost(String(id));
+        return isGone || model.deleted.has(String(user)) || model.wasHidden(this.#userId, roomId, sinceMs);
+      }
+      case 'ROOM_DELETED':
+        return change === 'setTyping' && model.ended.has(roomId);
+      case 'CONFLICT':
+        return isOwner && (change === 'leaveRoom' || user === this.#userId);
+      case 'FORBIDDEN':
+        if (change === 'markRead')
+          return !model.isMember(this.#userId, roomId) || model.sinceMoved(this.#userId, roomId) <= sinceMs;
+        return ['updateRoom', 'deleteRoom', 'addRoomMember', 'removeRoomMember'].includes(change) && !isOwner;
+      default:
+        return false;
     }
   }
 
@@ -128,6 +162,7 @@ export class Writer {
     if (code === undefined) {
       const { id } = (data as { createPost: { post: { id: string } } }).createPost.post;
       this.#posts.push(id);
+      this.#rooms.set(id, String(room));
       // A post that was committed before a rewind is lost.
       if (model.rewoundAt < askedAt) this.#context.acknowledged.set(id, { userId: this.#userId, roomId: String(room) });
       // Its room or its author may have been deleted with the same commit.
