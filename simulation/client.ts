@@ -63,10 +63,14 @@ export class Client {
     return this.#open !== undefined && this.#openedAt !== undefined;
   }
 
-  /** Whether it has been connected and has read for some time. */
+  /** For how long it has been connected and has read, in milliseconds. */
+  get liveMs(): number {
+    const since = Math.max(this.#openedAt ?? Number.POSITIVE_INFINITY, this.pausedUntil);
+    return this.#open ? this.#run.scheduler.now - since : 0;
+  }
+
   isLiveFor(ms: number): boolean {
-    const since = this.#run.scheduler.now - ms;
-    return this.#open !== undefined && (this.#openedAt ?? Number.POSITIVE_INFINITY) < since && this.pausedUntil < since;
+    return this.liveMs > ms;
   }
 
   /** Whether its node may be late. */

@@ -87,10 +87,12 @@ export class Model {
   readonly #versions = new Map<string, PostVersion[]>();
   /** When rooms were deleted, or lost by a rewind. */
   readonly ended = new Map<string, number>();
-  /** Rooms whose deletion was lost by a rewind. */
-  readonly restored = new Set<string>();
+  /** When the deletion of a room was lost by a rewind. */
+  readonly restored = new Map<string, number>();
   /** The logs of the users in the present history, by user. */
   readonly #userLogs = new Map<string, UserEvent[]>();
+  /** When the history of a room, of the log of a user or of a user's sessions was last lost, by id. */
+  readonly lostAt = new Map<string, number>();
   rewinds = 0;
   /** When the database was last rewound. */
   rewoundAt = Number.NEGATIVE_INFINITY;
@@ -142,13 +144,24 @@ export class Model {
     }
     this.rewinds += 1;
     this.rewoundAt = this.#now();
+    const before = [...this.#sessions].map(
+      ([id, { from }]) => [id, from, this.#userLogs.get(id)?.at(-1)?.mark] as const,
+    );
     this.#userLogs.clear();
     const rows = this.#all('select id, visibility, head, headMark from rooms where deletedAt is null');
     const present = new Set(rows.map(({ id }) => String(id)));
-    for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
+    for (const id of this.rooms.keys()) {
+      if (present.has(id)) continue;
+      this.lostAt.set(id, this.rewoundAt);
+      this.#endRoom(id);
+    }
     for (const row of rows) this.#rewindRoom(String(row['id']), row);
     for (const { id } of this.#all('select id from posts')) this.deletedPosts.delete(String(id));
     this.update();
+    for (const [id, from, mark] of before) {
+      const isSame = this.#sessions.get(id)?.from === from && this.#userLogs.get(id)?.at(-1)?.mark === mark;
+      if (!isSame) this.lostAt.set(id, this.rewoundAt);
+    }
   }
 
   /** The events in the log of a user after a number. */
@@ -420,7 +433,8 @@ export class Model {
     const isPrivate = row['visibility'] === 'PRIVATE';
     const members = this.#membersOf(id);
     const known = this.rooms.get(id);
-    if (this.ended.delete(id)) this.restored.add(id);
+    if (this.ended.delete(id)) this.restored.set(id, now);
+    if (head.seq !== known?.head.seq || head.mark !== known.head.mark) this.lostAt.set(id, now);
     const before = known ?? newRoom({ members, isPrivate });
     const heads = before.heads.filter(({ seq }) => seq <= head.seq);
     const joined = new Map([...before.joined].filter(([, seq]) => seq <= head.seq));

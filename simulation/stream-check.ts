@@ -18,6 +18,8 @@ const noticeMs = 4_000;
 const endMs = 5_000;
 /** Within this time a room leaves the inbox of a client that reads. */
 const departureMs = 8_000;
+/** Within this time a client that has been away and receives events of a room has received those that it has missed. */
+const catchUpMs = 2_000;
 /** The time after which a deleted post is not sent. */
 const deletionMs = 5_000;
 
@@ -143,14 +145,14 @@ export class StreamCheck {
     }
   }
 
-  /** What was committed some seconds ago has arrived. Call it while the client has been connected and has read for that time. */
-  checkArrivals(): void {
+  /** What was committed some seconds ago has arrived. `liveMs`: for how long the client has been connected and has read. */
+  checkArrivals(liveMs: number): void {
     const { model, arrivalMs } = this.#run;
     if (this.#mayBeLate || this.#isRewound(Math.max(arrivalMs, noticeMs))) return;
     if ((this.#sinceSessionEnded ?? 0) > endMs) this.#fail('its session was ended, and its stream was not');
     if (this.#follows.kind !== 'inbox') {
       const { roomId } = this.#follows;
-      if ((model.sinceLost(this.#userId, roomId) ?? 0) > endMs && !model.restored.has(roomId))
+      if ((model.sinceLost(this.#userId, roomId) ?? 0) > endMs && !this.#isRestored(roomId))
         this.#fail(`room ${roomId} has ended for its user, and its stream has not`);
     }
     if (this.#follows.kind === 'presence') return;
@@ -161,14 +163,15 @@ export class StreamCheck {
     for (const roomId of rooms) {
       const isRecent =
         this.#follows.kind === 'inbox'
-          ? model.sinceMoved(this.#userId, roomId) < arrivalMs || model.restored.has(roomId)
+          ? model.sinceMoved(this.#userId, roomId) < arrivalMs || this.#isRestored(roomId)
           : model.wasHidden(this.#userId, roomId, arrivalMs);
-      // A client that has been away for long receives one event after the other.
+      // A client that has been away receives one event after the other, for a time.
       const isReceiving = this.#now - (this.#receivedAt.get(roomId) ?? 0) < arrivalMs;
-      if (isRecent || isReceiving) continue;
-      const [seq, head] = [this.positions?.get(roomId)?.seq, model.headBefore(roomId, arrivalMs)];
+      const ageMs = isReceiving ? arrivalMs + catchUpMs : arrivalMs;
+      if (isRecent || liveMs <= ageMs) continue;
+      const [seq, head] = [this.positions?.get(roomId)?.seq, model.headBefore(roomId, ageMs)];
       if (seq === undefined || seq < head)
-        this.#fail(`it is at ${seq} of room ${roomId}, which had event ${head} ${arrivalMs} ms ago`);
+        this.#fail(`it is at ${seq} of room ${roomId}, which had event ${head} ${ageMs} ms ago`);
     }
     if (this.#follows.kind !== 'inbox') return;
     for (const roomId of this.positions?.keys() ?? [])
@@ -201,14 +204,27 @@ export class StreamCheck {
     return this.#run.mayBeLate(this.#node);
   }
 
-  /** Whether nodes and clients may still have events of a lost history. */
+  /** Whether nodes and clients may still have events of a lost history of its user or its rooms. */
   #isRewound(withinMs: number): boolean {
-    return this.#now - this.#run.model.rewoundAt <= withinMs || (this.#mayBeLate && this.#run.model.rewinds > 0);
+    const { model } = this.#run;
+    if (model.rewinds === 0) return false;
+    const rooms =
+      this.#follows.kind === 'inbox'
+        ? [...(this.positions?.keys() ?? []), ...model.roomsOf(this.#userId)]
+        : [this.#follows.roomId];
+    const lostAt = [this.#userId, ...rooms].map((id) => model.lostAt.get(id) ?? Number.NEGATIVE_INFINITY);
+    const latest = Math.max(...lostAt);
+    return this.#now - latest <= withinMs || (this.#mayBeLate && latest > 0);
   }
 
-  /** Whether the database was rewound since the client has connected, or right before. */
+  /** Whether one of these was lost since the client has connected, or right before. */
   get #isRewoundSince(): boolean {
     return this.#isRewound(this.#sinceConnect + noticeMs);
+  }
+
+  /** Whether the deletion of a room was lost since the client has connected, or right before. */
+  #isRestored(roomId: string): boolean {
+    return (this.#run.model.restored.get(roomId) ?? 0) > this.#connectedAt - noticeMs;
   }
 
   get #sinceSessionEnded(): number | undefined {
@@ -315,7 +331,7 @@ export class StreamCheck {
         (roomId) =>
           !positions.has(roomId) &&
           !begun.has(roomId) &&
-          !model.restored.has(roomId) &&
+          !this.#isRestored(roomId) &&
           model.sinceMoved(this.#userId, roomId) > this.#sinceConnect + noticeMs,
       );
     if (missing !== undefined) this.#fail(`${what}, without room ${missing}`);
@@ -405,9 +421,9 @@ export class StreamCheck {
     const { model } = this.#run;
     if (!ended) this.#fail(`it received RoomDeleted of room ${roomId} without \`ended\``);
     const end = this.#ends.get(roomId);
-    if (end?.seq === Number.POSITIVE_INFINITY && !model.restored.has(roomId) && !this.#isRewoundSince)
+    if (end?.seq === Number.POSITIVE_INFINITY && !this.#isRestored(roomId) && !this.#isRewoundSince)
       this.#fail(`it received RoomDeleted of room ${roomId} twice`);
-    if (!model.ended.has(roomId) && !model.restored.has(roomId))
+    if (!model.ended.has(roomId) && !this.#isRestored(roomId))
       this.#fail(`it received RoomDeleted of room ${roomId}, which exists`);
     this.positions?.delete(roomId);
     this.#ends.set(roomId, { roomId, seq: Number.POSITIVE_INFINITY, mark: 0 });
@@ -466,7 +482,7 @@ export class StreamCheck {
       model.userEventsAfter(this.#userId, this.#since ?? 0).some(isSkipped)
     )
       this.#fail(`room ${roomId} enters its inbox after ${seq}, and an earlier membership was left out`);
-    if (end && seq < end.seq && !model.isGone(end) && !model.restored.has(roomId))
+    if (end && seq < end.seq && !model.isGone(end) && !this.#isRestored(roomId))
       this.#fail(`room ${roomId} ended in its inbox with event ${end.seq}, and enters it with ${seq + 1}`);
   }
 
@@ -493,7 +509,7 @@ export class StreamCheck {
         const isGone = positions.some((each) => model.isGone(each));
         const isExpired = isGone || positions.some(({ roomId, seq }) => model.isTrimmed(roomId, seq));
         // A node that had no client in the room may notice a rewind when it has one.
-        const mayNotice = model.rewinds > 0 && this.#now - (this.#openedAt ?? 0) < noticeMs;
+        const mayNotice = this.#isRewound(Number.MAX_VALUE) && this.#now - (this.#openedAt ?? 0) < noticeMs;
         // The log of a deleted user is gone.
         const isDeleted = follows.kind === 'inbox' && model.deleted.has(this.#userId);
         // A room that has begun or ended since is opened later.
@@ -507,7 +523,7 @@ export class StreamCheck {
       }
       case 'SLOW_CONSUMER': {
         if (!isOpen) return 'it was not open';
-        if (room !== undefined && model.ended.has(room) && !model.restored.has(room)) return 'its room was deleted';
+        if (room !== undefined && model.ended.has(room) && !this.#isRestored(room)) return 'its room was deleted';
         const isBehind = positions.some(
           ({ roomId, seq }) => model.isTrimmed(roomId, seq) || !model.maySee(this.#userId, roomId),
         );
@@ -527,7 +543,7 @@ export class StreamCheck {
       }
       case 'ROOM_DELETED': {
         if (follows.kind === 'inbox') return 'it is an inbox';
-        return model.ended.has(follows.roomId) || model.restored.has(follows.roomId) ? undefined : 'its room exists';
+        return model.ended.has(follows.roomId) || this.#isRestored(follows.roomId) ? undefined : 'its room exists';
       }
       case 'NOT_FOUND':
       case 'MEMBERSHIP_REVOKED': {

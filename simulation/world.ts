@@ -442,7 +442,7 @@ export class World implements RunContext {
   #checkProgress(): void {
     for (const client of this.#clients) {
       if (!client.isLiveFor(this.arrivalMs)) continue;
-      client.check.checkArrivals();
+      client.check.checkArrivals(client.liveMs);
       const { busLoses, busDown, nodeKilled, powerLost } = this.faults.counts;
       if (busLoses + busDown + nodeKilled + powerLost === 0) this.#checkPresent(client);
     }
