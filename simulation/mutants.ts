@@ -148,8 +148,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an inbox does not notice that the log of its user was rewound',
     file: 'live/inbox/user-log-reader.ts',
-    from: 'if (!isReadFailure(events)) return events;',
+    from: 'if (!isReadFailure(events) && this.#haveHead(events)) return events;',
     to: 'return isReadFailure(events) ? [] : events;',
+  },
+  {
+    name: 'an inbox keeps the rooms of a lost history with which it was opened',
+    file: 'live/inbox/user-log-reader.ts',
+    from: 'if (!isReadFailure(events) && this.#haveHead(events)) return events;',
+    to: 'if (!isReadFailure(events)) return events;',
   },
   {
     name: 'an inbox that ended while it was opened remains among those of its user',

@@ -11,6 +11,8 @@ import type { InboxRequest } from './inbox-request.ts';
 export interface InboxStart {
   /** The position in the user's log. */
   position: LogPosition;
+  /** The end of the user's log, to which the rooms belong. */
+  head: LogPosition;
   /** The number in the user's log up to which only the events in `missed` are sent. */
   filteredUpTo: number;
   missed: ReadonlySet<number>;
@@ -45,7 +47,7 @@ export async function findStart(
   const { userId } = request.selection;
   const { rooms, ending, head } = request.rooms;
   if (!positions)
-    return { position: head, filteredUpTo: head.seq, missed: new Set(), rooms, clientPositions: new Map() };
+    return { position: head, head, filteredUpTo: head.seq, missed: new Set(), rooms, clientPositions: new Map() };
   const own = positions.get(userId);
   if (own && isReadFailure(await readUserEvents(db, userId, own, 1))) throw cursorExpired(undefined, request);
   const changes = await findMembershipChanges(db, { userId, after: own?.seq ?? 0, upTo: head.seq });
@@ -58,6 +60,7 @@ export async function findStart(
   const [first] = missed;
   return {
     position: own ?? (first ? { seq: first.seq - 1, mark: first.previousMark } : head),
+    head,
     filteredUpTo: own?.seq ?? head.seq,
     missed: new Set(missed.map(({ seq }) => seq)),
     rooms: rooms.filter(({ roomId }) => !changed.has(roomId)),

@@ -10,7 +10,7 @@ import type { InboxStart } from './start.ts';
 export interface UserLogReaderParts {
   userId: string;
   positions: InboxPositions;
-  start: Pick<InboxStart, 'filteredUpTo' | 'missed'>;
+  start: Pick<InboxStart, 'head' | 'filteredUpTo' | 'missed'>;
   database: Database;
   isOpen: () => boolean;
   /** Sends what has happened. Returns false if the database was found rewound: the event may be lost. */
@@ -65,9 +65,16 @@ export class UserLogReader {
   async #readChunk(length: number): Promise<readonly UserEventRow[]> {
     const { database, userId, positions, onUnreadable } = this.#parts;
     const events = await readUserEvents(database.db, userId, positions.user, length);
-    if (!isReadFailure(events)) return events;
+    if (!isReadFailure(events) && this.#haveHead(events)) return events;
     await onUnreadable();
     return [];
+  }
+
+  /** Whether the log has the history to which the rooms at the start belong, as far as these events show. */
+  #haveHead(events: readonly UserEventRow[]): boolean {
+    const { head } = this.#parts.start;
+    if (events.length === 0) return this.#parts.positions.user.seq >= head.seq;
+    return events.every(({ seq, mark }) => seq !== head.seq || mark === head.mark);
   }
 
   async #apply(event: UserEventRow): Promise<boolean> {
