@@ -76,8 +76,10 @@ function isWrongPost({ model, event: { post }, since }: Written, { subjectId, ve
   const isName = post.author.name === model.names.get(post.author.id) || model.deletedAt.has(post.author.id);
   if (post.id !== subjectId || post.author.id !== latest?.authorId || !isText || !isName) return true;
   const known = since === undefined ? 0 : (versions.findLast(({ at }) => at < since)?.version ?? 0);
+  // A later version may be lost.
+  const present = Math.min(known, now ?? 0);
   // A rewind may have undone the change of the event.
   const least = since === undefined && model.rewinds > 0 ? 0 : Math.min(version, now ?? version);
   const most = Math.max(...versions.map((each) => each.version));
-  return post.version < least || post.version > most || (post.version > version && post.version < known);
+  return post.version < least || post.version > most || (post.version > version && post.version < present);
 }

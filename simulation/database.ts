@@ -104,7 +104,9 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
     async flush() {
       onCommit();
       const end = disk.flush();
-      await scheduler.delay(faults.happens('flushStalls') ? random.between(200, 6_000) : random.between(0.1, 5));
+      const takesMs = faults.happens('flushStalls') ? random.between(200, 6_000) : random.between(0.1, 5);
+      disk.busyUntil = Math.max(disk.busyUntil, scheduler.now + takesMs);
+      await scheduler.delay(disk.busyUntil - scheduler.now);
       end();
     },
   };

@@ -5,6 +5,8 @@ export class Disk {
   path: string;
   /** The length of its write-ahead log up to which it was flushed. */
   #durableBytes = 0;
+  /** No flush ends before this time: one that takes long keeps the later ones waiting. */
+  busyUntil = 0;
 
   constructor(path: string) {
     this.path = path;

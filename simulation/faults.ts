@@ -20,11 +20,11 @@ const faultRates = {
   commitUnknown: 0.05,
   /** Of each statement of a transaction. */
   writeFails: 0.03,
-  flushStalls: 0.05,
+  flushStalls: 0.02,
   /** Per minute. */
   nodeKilled: 12,
   /** All nodes end, and of the database only that is left whose flush has ended. */
-  powerLost: 6,
+  powerLost: 10,
   rewind: 12,
   trim: 30,
   clockJumps: 8,

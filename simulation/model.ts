@@ -258,6 +258,11 @@ export class Model {
     return row?.['mark'] !== mark;
   }
 
+  /** The same of an event in the log of a user. */
+  isUserEventGone({ roomId: userId, seq, mark }: RoomPosition): boolean {
+    return seq > 0 && !this.userEventsAfter(userId, seq - 1).some((event) => event.mark === mark);
+  }
+
   /** Whether the log may no longer be read from the event with which a user has joined a room. */
   isJoinTrimmed(userId: string, roomId: string): boolean {
     return this.isTrimmed(roomId, (this.rooms.get(roomId)?.joined.get(userId) ?? 0) - 1);

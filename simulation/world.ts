@@ -75,7 +75,14 @@ const faultsOfMessages = [
 ] as const satisfies Fault[];
 
 /** The faults after which a change is refused, or its outcome is not known. */
-const faultsOfDatabase = ['readFails', 'commitFails', 'commitUnknown', 'writeFails'] as const satisfies Fault[];
+const faultsOfDatabase = [
+  'readFails',
+  'readStalls',
+  'commitFails',
+  'commitUnknown',
+  'writeFails',
+  'flushStalls',
+] as const satisfies Fault[];
 
 function isBusy(error: unknown): boolean {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
@@ -379,7 +386,13 @@ export class World implements RunContext {
   #rewindLater(): void {
     const backup = this.#nextCopy();
     this.#admin.exec(`vacuum into '${backup}'`);
-    this.scheduler.after(this.scheduler.random.between(200, 5_000), () => this.#rewind(backup), world);
+    const { random } = this.scheduler;
+    const rewind = () => {
+      for (const userId of this.users) this.meetChange(userId);
+      this.scheduler.after(random.between(0, 5 * meetingMs), () => this.#rewind(backup), world);
+    };
+    // After a short time often only the log of a user is lost.
+    this.scheduler.after(random.chance(0.5) ? random.between(50, 300) : random.between(200, 5_000), rewind, world);
   }
 
   #nextCopy(): string {
@@ -389,6 +402,7 @@ export class World implements RunContext {
 
   #losePower(): void {
     for (const name of this.#nodes.keys()) this.#kill(name);
+    this.#disk.busyUntil = 0;
     this.#disk.losePower(this.#nextCopy());
     this.#admin.close();
     this.#admin = openAdmin(this.#disk.path);

@@ -8,7 +8,7 @@ const changes = {
   createPost: 50,
   updatePost: 6,
   deletePost: 4,
-  markRead: 6,
+  markRead: 9,
   setTyping: 2,
   joinRoom: 8,
   leaveRoom: 6,
