@@ -148,14 +148,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an inbox does not notice that the log of its user was rewound',
     file: 'live/inbox/user-log-reader.ts',
-    from: 'if (!isReadFailure(events) && this.#haveHead(events)) return events;',
-    to: 'return isReadFailure(events) ? [] : events;',
+    from: 'if (isReadFailure(events)) await onUnreadable();',
+    to: 'if (isReadFailure(events)) return [];',
   },
   {
     name: 'an inbox keeps the rooms of a lost history with which it was opened',
     file: 'live/inbox/user-log-reader.ts',
-    from: 'if (!isReadFailure(events) && this.#haveHead(events)) return events;',
-    to: 'if (!isReadFailure(events)) return events;',
+    from: 'else if (this.#haveHead(events)) return events;',
+    to: 'else if (this.#haveHead(events) || true) return events;',
   },
   {
     name: 'an inbox that ended while it was opened remains among those of its user',

@@ -411,15 +411,11 @@ export class StreamCheck {
     if (!isOfEvent || (event.type !== type && type !== 'RoomDeleted'))
       this.#fail(`it received ${type} of ${room} with the cursor ${position.seq} of its user, which is ${event?.type}`);
     this.#checkReads(before.seq, position.seq, 0);
-    const isMember = (roomId: string) => model.isMember(this.#userId, roomId);
     const isUnknown = ({ type: passedType, roomId, seq }: UserEvent) =>
       passedType === 'MemberJoined' &&
       ![room, ...(this.positions?.keys() ?? []), ...Object.keys(cursors)].includes(roomId) &&
       !model.ended.has(roomId) &&
-      passed.every(
-        // docs/reliability.md: a private room that the user has read and lost is left out.
-        (later) => later.roomId !== roomId || later.seq <= seq || (later.type === 'RoomRead' && isMember(roomId)),
-      );
+      passed.every((later) => later.roomId !== roomId || later.seq <= seq || later.type === 'RoomRead');
     const unknown = passed.find(isUnknown);
     if (unknown) this.#fail(`it received event ${position.seq} of its user, without a cursor of ${unknown.roomId}`);
     const end = passed.find(
@@ -435,7 +431,8 @@ export class StreamCheck {
     const { model } = this.#run;
     if (!ended) this.#fail(`it received RoomDeleted of room ${roomId} without \`ended\``);
     const end = this.#ends.get(roomId);
-    if (end?.seq === Number.POSITIVE_INFINITY && !this.#isRestored(roomId) && !this.#isRewoundSince)
+    const hasEnded = end?.seq === Number.POSITIVE_INFINITY && !this.positions?.has(roomId);
+    if (hasEnded && !this.#isRestored(roomId) && !this.#isRewoundSince)
       this.#fail(`it received RoomDeleted of room ${roomId} twice`);
     if (!model.ended.has(roomId) && !this.#isRestored(roomId))
       this.#fail(`it received RoomDeleted of room ${roomId}, which exists`);
@@ -520,7 +517,8 @@ export class StreamCheck {
     if (code === 'CURSOR_INVALID' && this.#foreign) return undefined;
     switch (code) {
       case 'CURSOR_EXPIRED': {
-        const isGone = positions.some((each) => model.isGone(each));
+        const isUserGone = this.#userPosition !== undefined && model.isUserEventGone(this.#userPosition);
+        const isGone = isUserGone || positions.some((each) => model.isGone(each));
         const isExpired = isGone || positions.some(({ roomId, seq }) => model.isTrimmed(roomId, seq));
         // A node that had no client in the room may notice a rewind when it has one.
         const mayNotice = this.#isRewound(Number.MAX_VALUE) && this.#now - (this.#openedAt ?? 0) < noticeMs;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { createClient } from 'redis';
+import { createRedisClient } from '../../common/redis-client.ts';
 import type { Log } from '../../log/log.ts';
 
 /** After this time a charge is answered without Redis. */
@@ -48,7 +48,7 @@ interface Charge {
   answer: (count: SharedCount | undefined) => void;
 }
 
-type Client = ReturnType<typeof open>;
+type Client = ReturnType<typeof createRedisClient>;
 
 /**
  * Counts charges in Redis, for all nodes together. All charges of one turn of the event loop are sent as one command, which takes a fraction of
@@ -148,7 +148,7 @@ export class RedisWindows {
   }
 
   async #connect(): Promise<void> {
-    const client = open(this.#options.url);
+    const client = createRedisClient(this.#options.url, 'postroom-rate');
     this.#client = client;
     const onLost = (error?: Error) => {
       if (this.#client !== client) return;
@@ -171,18 +171,6 @@ export class RedisWindows {
     this.#isUp = false;
     this.#options.log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself');
   }
-}
-
-function open(url: string) {
-  return createClient({
-    url,
-    name: 'postroom-rate',
-    // It connects again by itself.
-    socket: { reconnectStrategy: false, connectTimeout: connectMs },
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-  });
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Bus,
+  BusCounts,
   type BusKind,
   type BusListener,
   type BusMessage,
   type BusOptions,
   commonTopic,
   isWakeUp,
-  noMessages,
 } from './bus.ts';
 import { CheckedConnection } from './checked-connection.ts';
 import type { BusDriver } from './driver.ts';
@@ -27,7 +27,7 @@ const closeTimeoutMs = 500;
  * its own pings.
  */
 export class NetworkBus implements Bus {
-  readonly counts = { ...noMessages };
+  readonly counts = new BusCounts();
   readonly #id = randomUUID();
   readonly #driver: BusDriver;
   readonly #options: BusOptions;

@@ -1,4 +1,4 @@
-import { createClient } from 'redis';
+import { createRedisClient } from '../../common/redis-client.ts';
 import type { Bus, BusOptions } from './bus.ts';
 import type { BusConnection, BusDriver, ConnectionHandlers } from './driver.ts';
 import { NetworkBus } from './network-bus.ts';
@@ -48,15 +48,7 @@ async function connect(
 }
 
 async function openClient(url: string, onLost: (error: Error) => void, signal: AbortSignal) {
-  const client = createClient({
-    url,
-    name: 'postroom-bus',
-    // The bus connects again by itself.
-    socket: { reconnectStrategy: false },
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-  });
+  const client = createRedisClient(url, 'postroom-bus');
   client.on('error', onLost);
   client.on('end', () => onLost(new Error('the connection was closed')));
   signal.addEventListener('abort', () => client.destroy());

@@ -85,6 +85,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       isOpen: () => this.sink !== undefined,
       apply: (event) => this.#apply(event),
       onUnreadable: () => this.#expire(),
+      // Its client resumes with its own cursors, which may all be valid.
+      onRewound: () => this.disconnect('SERVICE_UNAVAILABLE'),
     });
   }
 
@@ -140,7 +142,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** Ends the stream if the database has another history, in which the user may be no member of a room. */
   async checkHistory(): Promise<void> {
-    await this.#userLog.checkHistory();
+    await this.#userLog.readChunk(1);
     // The events that they wait for may be lost: the log is read again.
     for (const { resolve } of this.#endings.values()) resolve(false);
     this.#endings.clear();

@@ -16,6 +16,8 @@ export interface UserLogReaderParts {
   /** Sends what has happened. Returns false if the database was found rewound: the event may be lost. */
   apply: (event: UserEventRow) => Promise<boolean>;
   onUnreadable: () => Promise<void>;
+  /** The rooms at the start belong to a history that was lost. */
+  onRewound: () => void;
   onError: (error: unknown) => void;
 }
 
@@ -41,16 +43,11 @@ export class UserLogReader {
     if (this.#parts.isOpen()) void this.#reading.request();
   }
 
-  /** Finds out whether the database has another history than the position. */
-  async checkHistory(): Promise<void> {
-    await this.#readChunk(1);
-  }
-
   /** A failure loses nothing: the position does not change, and the next comparison tries again. */
   async #readOn(): Promise<void> {
     const { isOpen, positions } = this.#parts;
     while (isOpen()) {
-      const events = await this.#readChunk(chunkLength);
+      const events = await this.readChunk(chunkLength);
       if (events.length === 0) return;
       for (const event of events) {
         await yieldWhenDue();
@@ -62,11 +59,13 @@ export class UserLogReader {
     }
   }
 
-  async #readChunk(length: number): Promise<readonly UserEventRow[]> {
-    const { database, userId, positions, onUnreadable } = this.#parts;
+  /** Reads the next events. Without them, it finds out whether the database has another history than the position. */
+  async readChunk(length: number): Promise<readonly UserEventRow[]> {
+    const { database, userId, positions, onUnreadable, onRewound } = this.#parts;
     const events = await readUserEvents(database.db, userId, positions.user, length);
-    if (!isReadFailure(events) && this.#haveHead(events)) return events;
-    await onUnreadable();
+    if (isReadFailure(events)) await onUnreadable();
+    else if (this.#haveHead(events)) return events;
+    else onRewound();
     return [];
   }
 

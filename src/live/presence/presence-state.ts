@@ -44,9 +44,5 @@ export interface Named {
 
 /** The first by name, in order; those of the same name by id. */
 export function firstByName<Item extends Named>(all: Iterable<Item>, limit: number): Item[] {
-  return firstOf(all, limit, isBefore);
-}
-
-function isBefore(one: Named, other: Named): boolean {
-  return one.name < other.name || (one.name === other.name && one.id < other.id);
+  return firstOf(all, limit, (one, other) => one.name < other.name || (one.name === other.name && one.id < other.id));
 }
