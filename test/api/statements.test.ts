@@ -67,30 +67,6 @@ describe('SQL statements', () => {
     expect(statements.filter((sql) => sql.startsWith('select "id", "email" from "users"'))).toHaveLength(1);
   });
 
-  it('a lost membership takes one statement for all streams of the room', async () => {
-    const { postroom } = server;
-    const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
-    const create = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
-    const den: string = (await postroom.ask(create, {}, ada.token)).createRoom.room.id;
-    const change = (name: string) =>
-      `mutation { ${name}(input: { room: "${den}", user: "${bob.id}" }) { room { id } } }`;
-    await postroom.ask(change('addRoomMember'), {}, ada.token);
-    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${bob.token}` } });
-    const fields = ['roomEvents', 'postAdded', 'roomPresence', 'roomPresence'];
-    const streams = fields.map((field, index) =>
-      socket.subscribe(field + index, `subscription { ${field}(room: "${den}") { __typename } }`),
-    );
-    for (const { results } of streams.slice(2)) await results.take(1);
-    await Promise.all(streams.slice(0, 2).map(({ start }) => start));
-    const statements = await statementsDuring(postroom, async () => {
-      await postroom.ask(change('removeRoomMember'), {}, ada.token);
-      for (const { refused } of streams) expect((await refused)[0]?.extensions.code).toBe('MEMBERSHIP_REVOKED');
-    });
-    expect(statements.filter((sql) => sql.startsWith('select "visibility", "deletedAt", "userId"'))).toHaveLength(1);
-    // The credentials of an open socket are checked from time to time.
-    await socket.close();
-  });
-
   it('total and pages take one statement together, and none if they are not selected', async () => {
     // A total of posts first reads whether an account with many posts is being deleted.
     const counting = { users: 1, posts: 2, rooms: 1 };
