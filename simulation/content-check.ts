@@ -44,12 +44,13 @@ function findCommon(
   { roomId, actorId, time, type }: Pick<Committed, 'roomId' | 'actorId' | 'time' | 'type'>,
 ): string | undefined {
   const { at, actor, room } = written.event;
-  const isHidden = type === 'MemberLeft' && room?.name === 'private room';
+  const { model } = written;
+  const hasNoName = (type === 'MemberLeft' && room?.name === 'private room') || model.ended.has(roomId);
   return findKey({
     at: at !== undefined && Date.parse(at) !== time,
     actor: isWrongUser(written, actor, actorId),
     room: room?.id !== undefined && room.id !== roomId,
-    roomName: room?.name !== undefined && room.name !== written.model.names.get(roomId) && !isHidden,
+    roomName: room?.name !== undefined && room.name !== model.names.get(roomId) && !hasNoName,
   });
 }
 
@@ -57,12 +58,13 @@ function findKey(wrong: Record<string, boolean>): string | undefined {
   return Object.keys(wrong).find((name) => wrong[name]);
 }
 
-/** A deleted user is null. */
+/** A deleted user is null, some time after the deletion; the log has no actor then. */
 function isWrongUser({ model, since = 0 }: Written, shown: EventData['user'], expected: string | null): boolean {
   if (shown === undefined) return false;
-  const deletedAt = model.deletedAt.get(expected ?? '');
-  if (shown === null) return expected !== null && deletedAt === undefined;
-  return shown.id !== expected || (model.deleted.has(shown.id) && (deletedAt ?? since) < since);
+  if (shown === null) return expected !== null && !model.deletedAt.has(expected);
+  const isDeleted = model.deleted.has(shown.id);
+  const isNamed = shown.id === expected || (expected === null && isDeleted);
+  return !isNamed || (isDeleted && (model.deletedAt.get(shown.id) ?? since) < since);
 }
 
 /** A live event has the post as it was written, and a replay has it as it is now. */

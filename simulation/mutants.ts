@@ -154,8 +154,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an inbox keeps the rooms of a lost history with which it was opened',
     file: 'live/inbox/user-log-reader.ts',
-    from: 'else if (this.#haveHead(events)) return events;',
-    to: 'else if (this.#haveHead(events) || true) return events;',
+    from: 'else if (this.#containsHead(events)) return events;',
+    to: 'else if (this.#containsHead(events) || true) return events;',
   },
   {
     name: 'an inbox that ended while it was opened remains among those of its user',

@@ -2,6 +2,8 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { type Bus, userTopic } from '../../src/live/bus/bus.ts';
+import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import type { PartOverrides } from '../../src/server.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { copyTables, isPostgresTest, restoreTables } from '../support/database/test-database.ts';
@@ -250,6 +252,36 @@ describe('when the database is rewound under a running server', () => {
     await change(postroom, 'leaveRoom', bob, room);
     const [error] = await inbox.refused;
     expect(error?.extensions).toMatchObject({ code: 'CURSOR_EXPIRED', live: { room } });
+  });
+
+  it('an inbox that is opened meanwhile by a user whose MemberLeft is lost is cut, and resumes the room', async () => {
+    const bus = createMemoryBus();
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let heldTopic: string | undefined;
+    const subscribe: Bus['subscribe'] = async (topic, listener) => {
+      if (topic === heldTopic) {
+        arrived.resolve();
+        await released.promise;
+      }
+      return bus.subscribe(topic, listener);
+    };
+    const history = await begin({ bus: { ...bus, subscribe } });
+    const { postroom, room, ada } = history;
+    const bob = await postroom.signUp('Bob');
+    await change(postroom, 'joinRoom', bob, room);
+    const { seen, socket } = await InboxStream.open(postroom, bob);
+    await socket.close();
+    const old = copy(history.file);
+    await change(postroom, 'leaveRoom', bob, room);
+    heldTopic = userTopic(bob.id);
+    const opening = InboxStream.open(postroom, bob, { seen });
+    await arrived.promise;
+    await restoreUnder(history.file, old);
+    released.resolve();
+    await (await opening).socket.closed;
+    await postroom.createPost(ada, room, 'new');
+    const resumed = await InboxStream.open(postroom, bob, { seen });
+    expect(await resumed.take(1)).toEqual(['PostCreated lobby new']);
   });
 
   it('an inbox of a user whose membership of a public room was lost ends with CURSOR_EXPIRED', async () => {

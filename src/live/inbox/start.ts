@@ -11,7 +11,7 @@ import type { InboxRequest } from './inbox-request.ts';
 export interface InboxStart {
   /** The position in the user's log. */
   position: LogPosition;
-  /** The end of the user's log, to which the rooms belong. */
+  /** The latest event of the user's log when `rooms` were read. */
   head: LogPosition;
   /** The number in the user's log up to which only the events in `missed` are sent. */
   filteredUpTo: number;

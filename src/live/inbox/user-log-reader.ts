@@ -16,7 +16,7 @@ export interface UserLogReaderParts {
   /** Sends what has happened. Returns false if the database was found rewound: the event may be lost. */
   apply: (event: UserEventRow) => Promise<boolean>;
   onUnreadable: () => Promise<void>;
-  /** The rooms at the start belong to a history that was lost. */
+  /** The rooms with which the inbox was opened belong to a history that was lost. */
   onRewound: () => void;
   onError: (error: unknown) => void;
 }
@@ -59,18 +59,18 @@ export class UserLogReader {
     }
   }
 
-  /** Reads the next events. Without them, it finds out whether the database has another history than the position. */
+  /** Reads the next events. The stream ends if they cannot be read, or belong to another history than its rooms. */
   async readChunk(length: number): Promise<readonly UserEventRow[]> {
     const { database, userId, positions, onUnreadable, onRewound } = this.#parts;
     const events = await readUserEvents(database.db, userId, positions.user, length);
     if (isReadFailure(events)) await onUnreadable();
-    else if (this.#haveHead(events)) return events;
+    else if (this.#containsHead(events)) return events;
     else onRewound();
     return [];
   }
 
-  /** Whether the log has the history to which the rooms at the start belong, as far as these events show. */
-  #haveHead(events: readonly UserEventRow[]): boolean {
+  /** Whether the log still contains what it ended with when the inbox was opened, as far as these next events show. */
+  #containsHead(events: readonly UserEventRow[]): boolean {
     const { head } = this.#parts.start;
     if (events.length === 0) return this.#parts.positions.user.seq >= head.seq;
     return events.every(({ seq, mark }) => seq !== head.seq || mark === head.mark);

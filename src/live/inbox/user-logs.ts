@@ -60,7 +60,7 @@ export class UserLogs {
     const inboxes = new Set<Inbox>();
     const wake = ({ type }: BusMessage) => {
       for (const inbox of inboxes) {
-        // There may be many of these, and they end nothing.
+        // A user may read many rooms, which ends no membership.
         if (type !== 'roomRead') inbox.findEndings();
         inbox.wake();
       }

@@ -1,8 +1,7 @@
 import type { PresencePage } from '../bus/bus.ts';
+import { maxLeaseMs } from './own-reports.ts';
 import type { PresencePart } from './presence-state.ts';
 
-/** A node that reports a longer lease is not believed. */
-const maxLeaseMs = 30_000;
 const maxTypingMs = 5_000;
 
 /** The presence in a room on another node. */
@@ -39,6 +38,7 @@ export class OtherPresence {
     if (index === 0) dropPages(node.pages, current);
     this.#nodes.set(id, node);
     clearTimeout(node.lease);
+    // A node that reports a longer lease is not believed.
     node.lease = setTimeout(() => this.#forget(id), Math.min(maxLeaseMs, leaseMs)).unref();
     if (page.typing.length > 0) {
       clearTimeout(node.typingEnd);

@@ -10,7 +10,7 @@ const intervalMs = 100;
 const backlogCheckMs = 5;
 /** More rooms than have viewers at a time. The reports of further ones are left out, and their leases end. */
 const maxWaiting = 50_000;
-const maxLeaseMs = 30_000;
+export const maxLeaseMs = 30_000;
 /** Reports are repeated after 5 to 10 s, so that the rooms of a node do not repeat theirs all at once. */
 const maxRepeatMs = 10_000;
 /** Users on one page: with the first by name, they fit into a notification of PostgreSQL. */
@@ -38,8 +38,8 @@ export interface OwnReportsParts {
   onError: (error: unknown) => void;
 }
 
-/** What the pages after the first have beside their users. */
-const noMore: Omit<PresencePart, 'users'> = { first: [], anonymous: 0, typing: [] };
+/** Only the first page has more than users. */
+const onlyUsers: Omit<PresencePart, 'users'> = { first: [], anonymous: 0, typing: [] };
 
 /** Reports the presence in a room on this node to the other nodes: in pages, of which each is complete in itself. */
 export class OwnReports {
@@ -130,7 +130,7 @@ export class OwnReports {
     const page = this.#pages[index];
     if (!page) return;
     node.lastNumber += 1;
-    const { first, anonymous, typing } = index === 0 ? own : noMore;
+    const { first, anonymous, typing } = index === 0 ? own : onlyUsers;
     bus.publish({
       type: 'presencePageReported',
       roomId,
