@@ -16,6 +16,7 @@ import { runInstalled, type Tool } from './repository.ts';
 /** The steps of the check. Each returns the problems that it found, or throws Skipped. */
 const steps: Record<string, () => Promise<string[]>> = {
   types: () => runTool('tsc', ['-p', '.']),
+  'types of @postroom/client': () => runTool('tsc', ['-p', 'packages/client']),
   'lint, format, import cycles': () => runTool('biome', ['check', '--error-on-warnings', '.']),
   'unused code and packages': () => runTool('knip', ['--no-progress']),
   'advisories about packages': () => checkAdvisories(),

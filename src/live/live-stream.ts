@@ -24,6 +24,7 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   /** Its share in the cost of its group. */
   #reservation: GroupReservation | undefined;
   hasStopped = false;
+  isReplaying = false;
   #isWaiting = false;
   /** Called when the socket has drained; undefined while nothing waits for it. */
   #resumes: Set<() => void> | undefined;
@@ -112,6 +113,12 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
     if (!this.#resumes) this.sink.onceDrained(() => this.#resume());
     this.#resumes = (this.#resumes ?? new Set()).add(resume);
     this.setWaiting(true);
+  }
+
+  protected endReplay(): void {
+    if (!this.isReplaying) return;
+    this.isReplaying = false;
+    this.sink?.caughtUp?.();
   }
 
   /** Whether the stream waits until the client has read. */

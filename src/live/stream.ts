@@ -38,6 +38,8 @@ export interface Sink extends Failing {
   onceDrained(resume: () => void): void;
   /** Calls back once, when the client has read what was written so far, as far as the transport can tell. */
   onceRead(resume: () => void): void;
+  /** All events of the past were written; only called for a stream that resumes. */
+  caughtUp?(): void;
   /** Ends the stream; `error` is the reason. */
   end(error: ClientError): void;
   /** Closes the connection because the stream cannot continue here or now; the client can resume it. */
@@ -50,6 +52,8 @@ export interface Stream {
   readonly cursor: string | Readonly<Record<string, string>> | undefined;
   /** Of a stream of many rooms: the cursor of the log of its user, by the user's id. */
   readonly userCursor?: Readonly<Record<string, string>>;
+  /** Whether events of the past are still to be sent. */
+  readonly isReplaying: boolean;
   /** Sends the messages after the position to the sink, until either side ends the stream. */
   start(sink: Sink): void;
   /**

@@ -28,6 +28,7 @@ export class Subscriber extends LiveStream<SubscribeRequest> implements Followin
     this.feed = parts.feed;
     this.#follower = new Follower(this, parts.feed, parts.position, parts.firstRead);
     this.#groups = parts.groups;
+    this.isReplaying = parts.request.after !== undefined;
   }
 
   get cursor(): string {
@@ -39,6 +40,10 @@ export class Subscriber extends LiveStream<SubscribeRequest> implements Followin
       (isDone) => isDone || this.waitUntilDrained(() => this.catchUp()),
       (error) => this.fail(error),
     );
+  }
+
+  onLive(): void {
+    this.endReplay();
   }
 
   isBlocked(): boolean {

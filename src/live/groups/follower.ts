@@ -18,6 +18,8 @@ export interface Following {
   readonly sink: Sink | undefined;
   /** Calls `readOn` of the follower, at once or later. */
   catchUp(follower: Follower): void;
+  /** The follower has sent all events of the past. */
+  onLive(follower: Follower): void;
   /** Whether the follower must wait until the client has read. */
   isBlocked(follower: Follower): boolean;
   /** The user whose `MemberLeft` is not sent: the follower stops before it. */
@@ -154,6 +156,7 @@ export class Follower implements Member {
         const isFound = this.#generation === generation;
         if (isFound && this.#hasCaughtUp(this.#group)) {
           this.#group.goLive(this);
+          this.stream.onLive(this);
           return true;
         }
         const events = await this.#read(generation);

@@ -71,12 +71,15 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #catchUps = new CatchUps(this);
   readonly #userLog: UserLogReader;
   readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.#parts.onError));
+  /** What has not sent all its events of the past. */
+  readonly #replaying = new Set<Follower | UserLogReader>();
   #roomCount = 0;
 
   constructor(parts: InboxParts) {
     super(parts);
     this.#parts = parts;
     const { request, start } = parts;
+    this.isReplaying = request.isResumed;
     this.#positions = new InboxPositions(request.userId, start.position, start.clientPositions);
     this.#userLog = new UserLogReader({
       ...parts,
@@ -122,7 +125,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** There may be new events in the user's log. */
   wake(): void {
-    this.#userLog.wake();
+    void this.#userLog.wake();
   }
 
   /** Finds the rooms that end with later events of the user's log, while an earlier event waits for the client. */
@@ -166,6 +169,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#catchUps.add(follower);
   }
 
+  onLive(part: Follower | UserLogReader): void {
+    if (this.#replaying.delete(part) && this.#replaying.size === 0) this.endReplay();
+  }
+
   isBlocked(): boolean {
     return this.sink?.isFull() ?? false;
   }
@@ -199,7 +206,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
     const { isResumed } = this.request;
     void this.#forEachRoom((follower) => this.#join(follower, isResumed ? follower.feed.head : follower.position));
-    this.wake();
+    if (isResumed) for (const part of [this.#userLog, ...this.#positions.followers.values()]) this.#replaying.add(part);
+    void this.#userLog.wake().then(() => this.onLive(this.#userLog));
   }
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
@@ -419,6 +427,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   #join(follower: Follower, groupPosition: LogPosition): void {
     if (!this.#isOpen(follower) || follower.group) return;
+    if (this.isReplaying) this.#replaying.add(follower);
     follower.enter(this.#parts.groups.findOrCreate(follower.feed, this.request, groupPosition));
   }
 
@@ -434,6 +443,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#parts.release(roomId);
     this.#endings.get(roomId)?.resolve(true);
     this.#endings.delete(roomId);
+    this.onLive(follower);
   }
 
   async #sendDeletion(follower: Follower): Promise<void> {

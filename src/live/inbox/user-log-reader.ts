@@ -38,9 +38,9 @@ export class UserLogReader {
     return this.#reading.running !== undefined;
   }
 
-  /** There may be new events. */
-  wake(): void {
-    if (this.#parts.isOpen()) void this.#reading.request();
+  /** There may be new events. Resolves when they were applied. */
+  async wake(): Promise<void> {
+    if (this.#parts.isOpen()) await this.#reading.request();
   }
 
   /** A failure loses nothing: the position does not change, and the next comparison tries again. */

@@ -210,7 +210,11 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     this.checkScope(connection.credentials.viewer);
     const { cursor, userCursor } = stream;
     // In `cursors`, not in `live`: earlier clients keep what `live` has, and would send an old cursor of the user for ever.
-    const payload = { live: { [id]: cursor }, ...(userCursor && { cursors: { [id]: userCursor } }) };
+    const payload = {
+      live: { [id]: cursor },
+      ...(userCursor && { cursors: { [id]: userCursor } }),
+      ...(stream.isReplaying && { replays: [id] }),
+    };
     if (cursor !== undefined) void connection.send(JSON.stringify({ type: 'ping', payload }));
     stream.start(sink);
     return sink;

@@ -7,6 +7,7 @@ import type { SocketWriter } from '../writer.ts';
 export class SubscriptionSink implements Sink {
   readonly #connection: WebSocketConnection;
   readonly #writer: SocketWriter;
+  readonly #id: string;
   readonly #prefix: Buffer;
   readonly #stream: Stream;
   readonly #ended = Promise.withResolvers<void>();
@@ -18,6 +19,7 @@ export class SubscriptionSink implements Sink {
   constructor(id: string, connection: WebSocketConnection, stream: Stream) {
     this.#connection = connection;
     this.#writer = connection.writer;
+    this.#id = id;
     this.#prefix = Buffer.from(`{"id":${JSON.stringify(id)}`);
     this.#stream = stream;
   }
@@ -42,6 +44,10 @@ export class SubscriptionSink implements Sink {
 
   onceRead(resume: () => void): void {
     this.#writer.onceRead(resume);
+  }
+
+  caughtUp(): void {
+    void this.#connection.send(JSON.stringify({ type: 'ping', payload: { caughtUp: [this.#id] } }));
   }
 
   end(error: ClientError): void {

@@ -1,0 +1,208 @@
+import { type Failure, failureOf, isTemporary } from './failure.ts';
+import { createResume } from './resume.ts';
+import { createStore, type Store } from './store.ts';
+
+/**
+ * `connecting`: no connection yet. `live`: what the app shows is up to date. `catching up`: the connection is back, and its
+ * subscriptions receive what they have missed. `stale`: the connection is lost, and the client tries again. `refused`: it
+ * does not try again; `failure` says why.
+ */
+export type ConnectionState = 'connecting' | 'live' | 'catching up' | 'stale' | 'refused';
+
+export interface Connection {
+  state: ConnectionState;
+  /** The number of events that were received by the latest catch-up; undefined before the first. */
+  caughtUp?: number | undefined;
+  /** Why the state is `refused`. */
+  failure?: Failure | undefined;
+}
+
+export interface Result<Data = unknown> {
+  data?: Data | null;
+  errors?: readonly { message: string }[];
+  extensions?: Record<string, unknown>;
+}
+
+export interface Request {
+  query: string;
+  variables?: Record<string, unknown> | null;
+  operationName?: string | null;
+}
+
+export interface Sink<Data> {
+  next: (result: Result<Data>) => void;
+  error: (error: unknown) => void;
+  complete: () => void;
+}
+
+/** What this package uses of a client of graphql-ws. */
+export interface LiveClient {
+  subscribe: <Data>(request: Request, sink: Sink<Data>) => () => void;
+  terminate: () => void;
+}
+
+export interface PostroomClientOptions<Live extends LiveClient> {
+  /** The URL of the server, such as `https://chat.example.org/graphql`; in a page also a path. */
+  url: string;
+  /** `createClient` of graphql-ws. */
+  // biome-ignore lint/suspicious/noExplicitAny: its options depend on the version of graphql-ws.
+  createClient: (options: any) => Live;
+  /** An access token or an API key, or a function that returns the present one, such as that of an OAuth library. */
+  token?: string | undefined | (() => string | undefined | Promise<string | undefined>);
+  /** Called with each new token, to store it: a token is renewed a minute before it expires, while a socket is open. */
+  onToken?: (token: string) => void;
+  /** Called with the end of each connection and subscription that does not continue by itself. */
+  onEnd?: (failure: Failure) => void;
+  /** The delay before an attempt to connect again, in milliseconds. */
+  retryWaitMs?: (attempt: number) => number;
+  /** More options for graphql-ws, such as `webSocketImpl`. */
+  webSocket?: Record<string, unknown>;
+}
+
+export interface PostroomClient<Live extends LiveClient = LiveClient> {
+  /** The client of graphql-ws, for Apollo Client, urql, Relay or the app itself: its subscriptions resume. */
+  readonly live: Live;
+  readonly connection: Store<Connection>;
+  /** Sends a query or a mutation over HTTP. Rejects with an error for `failureOf` and `retryOf`. */
+  request: <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;
+  /** Replaces the token, also on the open socket, for example after `changePassword`. */
+  setToken: (token: string) => void;
+  /** Calls back once, when the subscription to this request object has received all events of the past. */
+  onCaughtUp: (request: Request, listener: () => void) => void;
+}
+
+/** How long a pong may take before the socket is considered lost, in milliseconds. */
+const pongTimeoutMs = 5_000;
+const keepAliveMs = 10_000;
+const maxRetryWaitMs = 5_000;
+const renewEveryMs = 5_000;
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** A connection to Postroom whose subscriptions receive every event once, in order, or end with a reason. */
+export function createPostroomClient<Live extends LiveClient>({
+  url,
+  createClient,
+  token: given,
+  onToken = () => {},
+  onEnd = () => {},
+  retryWaitMs = (attempt) => Math.random() * Math.min(maxRetryWaitMs, 500 * 2 ** attempt),
+  webSocket,
+}: PostroomClientOptions<Live>): PostroomClient<Live> {
+  const endpoint = new URL(url, globalThis.location?.href).href;
+  const connection = createStore<Connection>({ state: 'connecting' });
+  const resume = createResume((events) => connection.update({ state: 'live', caughtUp: events }));
+  let token = typeof given === 'string' ? given : undefined;
+  let socket: { send: (text: string) => void } | undefined;
+  let pong: ReturnType<typeof setTimeout> | undefined;
+  /** Whether credentials were refused since the last connection. */
+  let wasRefused = false;
+  let isRefused = false;
+
+  const authorization = async () => {
+    if (typeof given === 'function') token = await given();
+    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  };
+
+  async function request<Data>(query: string, variables = {}): Promise<Data> {
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json, application/json',
+      ...(await authorization()),
+    };
+    const response = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+    const { data, errors } = (await response.json()) as Result<Data>;
+    if (data && !errors) return data;
+    throw Object.assign(new Error(errors?.[0]?.message ?? 'no answer'), { errors, data, status: response.status });
+  }
+
+  function sendToken(): void {
+    if (socket) socket.send(JSON.stringify({ type: 'ping', payload: { authorization: `Bearer ${token}` } }));
+  }
+
+  function setToken(next: string): void {
+    token = next;
+    onToken(next);
+    sendToken();
+  }
+
+  /** A failure is tried again until the token expires; then the server closes the socket. */
+  async function renew(expiresAt: number): Promise<void> {
+    const old = token;
+    while (token === old && Date.now() < expiresAt && socket) {
+      try {
+        if (typeof given === 'function') await authorization().then(sendToken);
+        else setToken((await request<Renewal>('mutation { renewSession { accessToken } }')).renewSession.accessToken);
+        return;
+      } catch (error) {
+        if (failureOf(error).action !== 'repeat') return;
+        await wait(renewEveryMs);
+      }
+    }
+  }
+
+  /** A function may return another token next time: it is asked once more. */
+  function isFinal(code: number | undefined): boolean {
+    const mayChange = code === 4403 && typeof given === 'function' && !wasRefused;
+    wasRefused ||= code === 4403;
+    return !isTemporary(code) && !mayChange;
+  }
+
+  async function connectionParams(): Promise<object> {
+    try {
+      return { ...resume.connectionParams(), ...(await authorization()) };
+    } catch {
+      // The function could not return a token now. An error would end all subscriptions.
+      live.terminate();
+      return {};
+    }
+  }
+
+  const live = createClient({
+    url: endpoint.replace(/^http/, 'ws'),
+    retryAttempts: Number.POSITIVE_INFINITY,
+    retryWait: (attempt: number) => wait(retryWaitMs(attempt)),
+    shouldRetry: () => !isRefused,
+    keepAlive: keepAliveMs,
+    // A page that replaces its subscriptions keeps the connection.
+    lazyCloseTimeout: 5_000,
+    ...webSocket,
+    connectionParams,
+    jsonMessageReplacer: resume.jsonMessageReplacer,
+    on: {
+      connected: (opened: typeof socket, payload: unknown, wasRetry: boolean) => {
+        socket = opened;
+        isRefused = wasRefused = false;
+        if (wasRetry) connection.update({ state: 'catching up' });
+        resume.on.connected(opened, payload, wasRetry);
+      },
+      closed: (event: { code?: number }) => {
+        const wasConnected = socket !== undefined || connection.get().state === 'stale';
+        socket = undefined;
+        clearTimeout(pong);
+        isRefused = isFinal(event.code);
+        // With 1000 the client itself has closed it, because nothing is subscribed.
+        const state = isRefused ? 'refused' : wasConnected && event.code !== 1000 ? 'stale' : 'connecting';
+        const failure = isRefused ? failureOf(event) : undefined;
+        connection.update({ state, failure });
+        if (failure) onEnd(failure);
+      },
+      ping: (received: boolean, payload?: { expiresAt?: string }) => {
+        if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
+        if (payload?.expiresAt) void renew(Date.parse(payload.expiresAt));
+        resume.on.ping(received, payload);
+      },
+      pong: (received: boolean) => received && clearTimeout(pong),
+      message: (message: Parameters<typeof resume.on.message>[0]) => {
+        if (message.type === 'error') onEnd(failureOf(message.payload));
+        resume.on.message(message);
+      },
+    },
+  });
+
+  return { live, connection, request, setToken, onCaughtUp: resume.onCaughtUp };
+}
+
+interface Renewal {
+  renewSession: { accessToken: string };
+}

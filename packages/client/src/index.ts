@@ -1,0 +1,10 @@
+export * from './client.ts';
+export { type Action, type Failure, failureOf, retryOf } from './failure.ts';
+export * from './inbox-store.ts';
+export * from './outbox-store.ts';
+export * from './presence-store.ts';
+export { createResume, type OnCaughtUp, type Resume } from './resume.ts';
+export * from './room-store.ts';
+export * from './sse.ts';
+export type { Store } from './store.ts';
+export type { Post, Room, User } from './types.ts';

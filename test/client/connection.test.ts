@@ -1,0 +1,117 @@
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { failureOf, retryOf } from '../../packages/client/src/index.ts';
+import { createFaultProxy } from '../support/clients/fault-proxy.ts';
+import { openClient, until } from '../support/clients/postroom-client.ts';
+import { ReceivedQueue } from '../support/clients/received-queue.ts';
+import type { Person, Postroom } from '../support/server/postroom.ts';
+import { shareServer } from '../support/server/shared-server.ts';
+
+const server = shareServer();
+let postroom: Postroom;
+let ada: Person;
+
+const query = `subscription ($room: ID!) { roomEvents(room: $room) { ... on PostCreated { post { title } } } }`;
+
+beforeAll(async () => {
+  postroom = server.postroom;
+  ada = await postroom.signUp('Ada');
+});
+
+async function openProxy() {
+  const proxy = await createFaultProxy(postroom.graphqlUrl);
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+it('a connection that was lost catches up, counts what it had missed, and is live again', async () => {
+  const proxy = await openProxy();
+  const room = await postroom.createRoom(ada, 'catch up');
+  const client = openClient(proxy.url);
+  const titles = new ReceivedQueue<string>();
+  const request = { query, variables: { room } };
+  const started = new Promise<void>((resolve) => client.onCaughtUp(request, resolve));
+  client.live.subscribe<{ roomEvents: { post: { title: string } } }>(request, {
+    next: ({ data }) => titles.push(data?.roomEvents.post.title ?? ''),
+    error: (error) => titles.push(String(error)),
+    complete: () => {},
+  });
+  await started;
+  expect(client.connection.get()).toMatchObject({ state: 'live', caughtUp: 0 });
+  proxy.freeze();
+  for (const title of ['one', 'two', 'three']) await postroom.createPost(ada, room, title);
+  proxy.cut();
+  proxy.thaw();
+  await until(client.connection, ({ state }) => state === 'stale');
+  const { caughtUp } = await until(client.connection, ({ state }) => state === 'live');
+  expect(caughtUp).toBe(3);
+  expect([await titles.next(), await titles.next(), await titles.next()]).toEqual(['one', 'two', 'three']);
+  expect(client.states).toEqual(['connecting', 'live', 'stale', 'catching up', 'live']);
+  expect(client.ends).toEqual([]);
+});
+
+it('a state stream needs no cursor to be live again', async () => {
+  const proxy = await openProxy();
+  const room = await postroom.createRoom(ada, 'presence');
+  const client = openClient(proxy.url);
+  const sink = { next: () => {}, error: () => {}, complete: () => {} };
+  client.live.subscribe({ query: `subscription { roomPresence(room: "${room}") { count } }` }, sink);
+  await until(client.connection, ({ state }) => state === 'live');
+  proxy.cut();
+  await until(client.connection, ({ state }) => state === 'stale');
+  expect(await until(client.connection, ({ state }) => state === 'live')).toMatchObject({ caughtUp: 0 });
+});
+
+it('credentials that are refused end the client with UNAUTHENTICATED', async () => {
+  const client = openClient(postroom.graphqlUrl, { token: 'wrong' });
+  const failed = new Promise((resolve) => {
+    client.live.subscribe({ query: '{ viewer { id } }' }, { next: () => {}, error: resolve, complete: () => {} });
+  });
+  expect(failureOf(await failed)).toMatchObject({ code: 'UNAUTHENTICATED', action: 'signIn' });
+  expect(client.connection.get()).toMatchObject({ state: 'refused', failure: { code: 'UNAUTHENTICATED' } });
+  expect(client.ends).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
+  await expect(client.request('{ viewer { id } }')).rejects.toMatchObject({ status: 401 });
+});
+
+it('a function is asked for another token once, when its token is refused', async () => {
+  const tokens = ['wrong', ada.token];
+  const client = openClient(postroom.graphqlUrl, { token: () => tokens.shift() });
+  const answer = await client.live.iterate({ query: '{ viewer { id } }' }).next();
+  expect(answer.value).toEqual({ data: { viewer: { id: ada.id } } });
+  expect(client.ends).toEqual([]);
+});
+
+it('a function that cannot return a token now is asked again', async () => {
+  let calls = 0;
+  const token = async () => {
+    calls += 1;
+    if (calls === 1) throw new Error('offline');
+    return ada.token;
+  };
+  const client = openClient(postroom.graphqlUrl, { token });
+  const answer = await client.live.iterate({ query: '{ viewer { id } }' }).next();
+  expect(answer.value).toEqual({ data: { viewer: { id: ada.id } } });
+});
+
+it('each subscription that ends with an error is reported', async () => {
+  const client = openClient(postroom.graphqlUrl);
+  const failed = new Promise((resolve) => {
+    const sink = { next: () => {}, error: resolve, complete: () => {} };
+    client.live.subscribe({ query, variables: { room: 'r1' } }, sink);
+  });
+  expect(failureOf(await failed)).toMatchObject({ code: 'NOT_FOUND', action: 'stop' });
+  expect(client.ends).toMatchObject([{ code: 'NOT_FOUND', action: 'stop' }]);
+  expect(client.connection.get().state).toBe('live');
+});
+
+it('a refused mutation may be repeated when the server says so, and an unanswered one only with a key', () => {
+  const refused = (code: string, extensions = {}) => ({
+    errors: [{ message: code, extensions: { code, ...extensions } }],
+  });
+  expect(retryOf(refused('RATE_LIMITED', { retryAfterMs: 9_000 }))).toBe(9_000);
+  expect(retryOf(refused('SERVICE_UNAVAILABLE'))).toBeGreaterThanOrEqual(500);
+  expect(retryOf(refused('VALIDATION_ERROR'), { isSafe: true })).toBeUndefined();
+  expect(retryOf(refused('OUTCOME_UNKNOWN'))).toBeUndefined();
+  expect(retryOf(refused('OUTCOME_UNKNOWN'), { isSafe: true })).toBeGreaterThanOrEqual(500);
+  expect(retryOf(new TypeError('fetch failed'))).toBeUndefined();
+  expect(retryOf(new TypeError('fetch failed'), { isSafe: true, attempt: 3 })).toBeGreaterThanOrEqual(4_000);
+});

@@ -1,0 +1,123 @@
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type InboxStore, inboxStore } from '../../packages/client/src/index.ts';
+import { createFaultProxy } from '../support/clients/fault-proxy.ts';
+import { open, openClient, until } from '../support/clients/postroom-client.ts';
+import type { Person, Postroom } from '../support/server/postroom.ts';
+import { shareServer } from '../support/server/shared-server.ts';
+
+const server = shareServer();
+let postroom: Postroom;
+let ada: Person;
+
+beforeAll(async () => {
+  postroom = server.postroom;
+  ada = await postroom.signUp('Ada');
+});
+
+const mutate = (person: Person, field: string) =>
+  postroom.ask(`mutation { ${field} { __typename } }`, {}, person.token);
+
+/** The rooms in order, each with its unread count. */
+const counts = (store: InboxStore) =>
+  store
+    .get()
+    .rooms?.map(({ name, unread }) => `${name} ${unread}`)
+    .join(', ');
+const untilCounts = (store: InboxStore, expected: string) => until(store, () => counts(store) === expected);
+
+async function openInbox(name: string) {
+  const [bob] = await postroom.signUpAll([name]);
+  const proxy = await createFaultProxy(postroom.graphqlUrl);
+  onTestFinished(() => proxy.close());
+  const client = openClient(proxy.url, { token: bob?.token });
+  const store = open(inboxStore(client));
+  await until(store, ({ rooms }) => rooms);
+  const join = async (room: string) => {
+    const id = await postroom.createRoom(ada, `${room} of ${name}`);
+    await mutate(bob as Person, `joinRoom(input: { room: "${id}" })`);
+    await until(store, ({ rooms }) => rooms?.some((other) => other.id === id));
+    return id;
+  };
+  return { bob: bob as Person, proxy, client, store, join };
+}
+
+it('rooms that are joined, left and deleted enter and leave the list, and the latest event puts a room first', async () => {
+  const { bob, store, join } = await openInbox('Bob');
+  const hall = await join('hall');
+  const den = await join('den');
+  await untilCounts(store, 'den of Bob 0, hall of Bob 0');
+  await postroom.createPost(ada, hall, 'one');
+  await untilCounts(store, 'hall of Bob 1, den of Bob 0');
+  await mutate(ada, `updateRoom(input: { id: "${den}", name: "attic of Bob" })`);
+  await untilCounts(store, 'attic of Bob 0, hall of Bob 1');
+  await mutate(bob, `leaveRoom(input: { room: "${den}" })`);
+  await untilCounts(store, 'hall of Bob 1');
+  await mutate(ada, `deleteRoom(input: { id: "${hall}" })`);
+  await untilCounts(store, '');
+});
+
+it('posts of others are counted, posts of the viewer and marks of other devices clear the count', async () => {
+  const { bob, store, join } = await openInbox('Carl');
+  const room = await join('room');
+  await postroom.createPost(ada, room, 'one');
+  const two = await postroom.createPost(ada, room, 'two');
+  await untilCounts(store, 'room of Carl 2');
+  await mutate(ada, `deletePost(input: { id: "${two}" })`);
+  await untilCounts(store, 'room of Carl 1');
+  await postroom.createPost(bob, room, 'three');
+  await untilCounts(store, 'room of Carl 0');
+  await postroom.createPost(ada, room, 'four');
+  await untilCounts(store, 'room of Carl 1');
+  await mutate(bob, `markRead(input: { room: "${room}" })`);
+  await untilCounts(store, 'room of Carl 0');
+  await postroom.createPost(ada, room, 'five');
+  await untilCounts(store, 'room of Carl 1');
+  await store.markRead(room);
+  expect(counts(store)).toBe('room of Carl 0');
+});
+
+it('posts that are written while the connection is lost are counted once', async () => {
+  const { proxy, store, join } = await openInbox('Dora');
+  const room = await join('room');
+  for (let count = 1; count <= 4; count += 1) {
+    proxy.cut();
+    await postroom.createPost(ada, room, String(count));
+    await untilCounts(store, `room of Dora ${count}`);
+  }
+});
+
+it('posts that are written while the inbox is queried are counted once', async () => {
+  const { bob, join } = await openInbox('Emil');
+  const room = await join('room');
+  const client = openClient(postroom.graphqlUrl, { token: bob.token });
+  const { request } = client;
+  let queries = 0;
+  const slow = {
+    ...client,
+    request: async <Data>(query: string, variables?: Record<string, unknown>): Promise<Data> => {
+      // The answer has an older cursor than its count: as if the post was written while the query ran.
+      const before = await request<Data>(query, variables);
+      queries += 1;
+      if (queries > 1) return before;
+      await postroom.createPost(ada, room, 'during the query');
+      const after = await request<{ viewer: { rooms: { nodes: { cursor: string }[] } } }>(query, variables);
+      const { viewer } = before as typeof after;
+      after.viewer.rooms.nodes.forEach((node, index) => {
+        node.cursor = viewer.rooms.nodes[index]?.cursor ?? node.cursor;
+      });
+      return after as Data;
+    },
+  };
+  const store = open(inboxStore(slow));
+  // It counts the event, too, and then asks for the count.
+  await untilCounts(store, 'room of Emil 2');
+  await untilCounts(store, 'room of Emil 1');
+  await postroom.createPost(ada, room, 'later');
+  await untilCounts(store, 'room of Emil 2');
+});
+
+it('an inbox without credentials says so', async () => {
+  const store = open(inboxStore(openClient(postroom.graphqlUrl)));
+  const { failure } = await until(store, (value) => value.failure);
+  expect(failure).toMatchObject({ code: 'UNAUTHENTICATED', action: 'signIn' });
+});

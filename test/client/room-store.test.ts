@@ -1,0 +1,140 @@
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { roomStore } from '../../packages/client/src/index.ts';
+import { createFaultProxy } from '../support/clients/fault-proxy.ts';
+import { open, openClient, until } from '../support/clients/postroom-client.ts';
+import { forgeCursor, openCursor } from '../support/rooms/cursors.ts';
+import type { Person, Postroom } from '../support/server/postroom.ts';
+import { shareServer } from '../support/server/shared-server.ts';
+
+const server = shareServer();
+let postroom: Postroom;
+let ada: Person;
+let bob: Person;
+
+beforeAll(async () => {
+  postroom = server.postroom;
+  [ada, bob] = (await postroom.signUpAll(['Ada', 'Bob'])) as [Person, Person];
+});
+
+const mutate = (person: Person, field: string) =>
+  postroom.ask(`mutation { ${field} { __typename } }`, {}, person.token);
+const titles = (posts: readonly { title: string }[]) => posts.map(({ title }) => title).join(' ');
+
+async function openRoom(name: string, pageSize = 50) {
+  const room = await postroom.createRoom(ada, name);
+  const proxy = await createFaultProxy(postroom.graphqlUrl);
+  onTestFinished(() => proxy.close());
+  const client = openClient(proxy.url, { token: ada.token });
+  const store = open(roomStore(client, room, { pageSize }));
+  return { room, proxy, client, store };
+}
+
+it('a room shows what its events say of posts, members and its name', async () => {
+  const { room, store } = await openRoom('events');
+  const state = await until(store, (value) => value.room);
+  expect(state).toMatchObject({ viewer: { id: ada.id }, room: { name: 'events', viewerRole: 'OWNER' }, posts: [] });
+  const one = await postroom.createPost(ada, room, 'one');
+  await postroom.createPost(ada, room, 'two');
+  await until(store, ({ posts }) => titles(posts) === 'one two');
+  await mutate(ada, `updatePost(input: { id: "${one}", title: "changed" })`);
+  const { posts } = await until(store, (value) => titles(value.posts) === 'changed two');
+  expect(posts[0]).toMatchObject({ id: one, version: 2, author: { name: 'Ada' } });
+  await mutate(ada, `deletePost(input: { id: "${one}" })`);
+  await until(store, (value) => titles(value.posts) === 'two');
+  await mutate(bob, `joinRoom(input: { room: "${room}" })`);
+  await until(store, ({ members }) => members.map(({ name }) => name).join() === 'Ada,Bob');
+  await mutate(bob, `leaveRoom(input: { room: "${room}" })`);
+  await until(store, ({ members }) => members.length === 1);
+  await mutate(ada, `updateRoom(input: { id: "${room}", name: "renamed" })`);
+  await until(store, (value) => value.room?.name === 'renamed');
+});
+
+it('a room that lost its connection receives what it missed, once', async () => {
+  const { room, proxy, client, store } = await openRoom('cut');
+  await postroom.createPost(ada, room, '0');
+  await until(store, ({ posts }) => posts.length === 1);
+  const expected = ['0'];
+  for (let cut = 1; cut <= 5; cut += 1) {
+    proxy.cut();
+    await postroom.createPost(ada, room, String(cut));
+    expected.push(String(cut));
+    await until(store, ({ posts }) => posts.length === expected.length);
+  }
+  expect(titles(store.get().posts)).toBe(expected.join(' '));
+  expect(client.ends).toEqual([]);
+});
+
+it('older posts are loaded before the others, as the events have left them', async () => {
+  const { room, store } = await openRoom('older', 2);
+  const ids: string[] = [];
+  for (const title of ['1', '2', '3', '4', '5']) ids.push(await postroom.createPost(ada, room, title));
+  // Opened when they exist: it has the last two.
+  const late = open(roomStore(openClient(postroom.graphqlUrl, { token: ada.token }), room, { pageSize: 2 }));
+  expect(await until(late, ({ posts }) => posts.length > 0)).toMatchObject({ hasOlder: true });
+  await mutate(ada, `updatePost(input: { id: "${ids[2]}", title: "three" })`);
+  await postroom.createPost(ada, room, '6');
+  await until(late, ({ posts }) => titles(posts) === '4 5 6');
+  await Promise.all([late.loadOlder(), late.loadOlder()]);
+  expect(titles(late.get().posts)).toBe('2 three 4 5 6');
+  await late.loadOlder();
+  expect(late.get()).toMatchObject({ hasOlder: false });
+  expect(titles(late.get().posts)).toBe('1 2 three 4 5 6');
+  expect(titles(store.get().posts)).toBe('1 2 three 4 5 6');
+});
+
+it('a cursor that has expired is replaced by a new query', async () => {
+  const { room, store } = await openRoom('expired');
+  await until(store, (value) => value.room);
+  const client = openClient(postroom.graphqlUrl, { token: ada.token });
+  let queries = 0;
+  const { request } = client;
+  const stale = {
+    ...client,
+    request: async <Data>(query: string, variables?: Record<string, unknown>): Promise<Data> => {
+      const data = await request<Data>(query, variables);
+      queries += 1;
+      const answer = data as { room: { cursor: string } };
+      const { mark, seq, roomId } = openCursor(answer.room.cursor);
+      // As if the event was lost: its number has another mark now.
+      const other = mark.startsWith('a') ? 'b' : 'a';
+      if (queries === 1) answer.room.cursor = forgeCursor(`${other}${mark.slice(1)}`, seq, roomId);
+      return data;
+    },
+  };
+  const second = open(roomStore(stale, room));
+  await postroom.createPost(ada, room, 'after');
+  await until(second, ({ posts, failure }) => titles(posts) === 'after' && !failure);
+  expect(queries).toBe(2);
+  expect(client.ends).toMatchObject([{ code: 'CURSOR_EXPIRED', action: 'query' }]);
+});
+
+it('the viewer who joins or is removed has another role, and a room that is deleted says so', async () => {
+  const room = await postroom.createRoom(ada, 'roles');
+  const store = open(roomStore(openClient(postroom.graphqlUrl, { token: bob.token }), room));
+  await until(store, (value) => value.room?.viewerRole === null);
+  await mutate(bob, `joinRoom(input: { room: "${room}" })`);
+  await until(store, (value) => value.room?.viewerRole === 'MEMBER');
+  await mutate(ada, `removeRoomMember(input: { room: "${room}", user: "${bob.id}" })`);
+  await until(store, (value) => value.room?.viewerRole === null);
+  await mutate(ada, `deleteRoom(input: { id: "${room}" })`);
+  const { failure } = await until(store, (value) => value.failure);
+  expect(failure).toMatchObject({ code: 'ROOM_DELETED', action: 'stop' });
+});
+
+it('a room that does not exist says so, and is not queried again', async () => {
+  const store = open(roomStore(openClient(postroom.graphqlUrl), 'r1'));
+  const { failure } = await until(store, (value) => value.failure);
+  expect(failure).toMatchObject({ code: 'NOT_FOUND', action: 'stop' });
+});
+
+it('a store without listeners has no subscription, and is up to date when it is followed again', async () => {
+  const room = await postroom.createRoom(ada, 'followed again');
+  const client = openClient(postroom.graphqlUrl, { token: ada.token });
+  const store = roomStore(client, room);
+  const stop = store.subscribe(() => {});
+  await until(store, (value) => value.room);
+  stop();
+  await postroom.createPost(ada, room, 'missed');
+  open(store);
+  await until(store, ({ posts }) => titles(posts) === 'missed');
+});
