@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildClientPackage } from './client-package.ts';
 import { type Result, runClient } from './clients/client.ts';
 import { inRepository } from './repository.ts';
 
@@ -35,6 +36,7 @@ if (!Number.isSafeInteger(restarts) || restarts < 1) {
 }
 const names = findNames(positionals);
 await import('./build.ts');
+await buildClientPackage();
 const results: Result[] = [];
 const queue = names.values();
 await Promise.all(Array.from({ length: clientsAtOnce }, runNext));

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildClientPackage } from './client-package.ts';
 import { startNode } from './cluster/node.ts';
 import { Programs, runToEnd } from './cluster/program.ts';
 import { inRepository } from './repository.ts';
@@ -33,6 +34,7 @@ try {
 }
 
 async function start(): Promise<void> {
+  await buildClientPackage();
   if (!existsSync(join(folder, 'node_modules'))) {
     console.log('Installing the packages of the app …');
     await runToEnd('npm', ['ci'], { cwd: folder });
