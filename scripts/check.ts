@@ -17,6 +17,7 @@ import { runInstalled, type Tool } from './repository.ts';
 const steps: Record<string, () => Promise<string[]>> = {
   types: () => runTool('tsc', ['-p', '.']),
   'types of @postroom/client': () => runTool('tsc', ['-p', 'packages/client']),
+  'types of the pages': () => runTool('tsc', ['-p', 'packages/pages']),
   'lint, format, import cycles': () => runTool('biome', ['check', '--error-on-warnings', '.']),
   'unused code and packages': () => runTool('knip', ['--no-progress']),
   'advisories about packages': () => checkAdvisories(),

@@ -6,6 +6,7 @@ import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { buildSchema, isAbstractType, parse, Source } from 'graphql';
 import { inboxEventTypes, roomEventTypes } from '../src/data/event-log/room-event-types.ts';
 import { generateErrorDocs } from './generate/error-docs.ts';
+import { bundlePage } from './generate/page-scripts.ts';
 import { inRepository, runInstalled } from './repository.ts';
 
 const resolverTypes = 'src/generated/resolver-types.generated.ts';
@@ -15,6 +16,8 @@ const generated: Record<string, (sdl: string) => Promise<string>> = {
   [resolverTypes]: generateResolverTypes,
   'possible-types.json': generatePossibleTypes,
   'docs/errors.md': async () => generateErrorDocs(),
+  'src/transport/console/script.generated.js': () => bundlePage('packages/pages/console/start.ts'),
+  'src/transport/graphiql/script.generated.js': () => bundlePage('packages/pages/graphiql/start.js'),
 };
 
 const header = '// Generated from schema.graphql by `npm run generate`. Do not edit.\n';

@@ -35,7 +35,7 @@ function listTexts(document: Document): string[] {
 }
 
 function ruleOfFiles(root: string): Rule {
-  const paths = globSync('{*,{src,test,scripts,bench,docs,clients,examples}/**/*}', {
+  const paths = globSync('{*,{src,test,scripts,bench,docs,clients,examples,packages}/**/*}', {
     cwd: root,
     exclude: ['**/node_modules'],
   });

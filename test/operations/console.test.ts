@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import * as operations from '../../src/transport/console/browser/operations.ts';
+import * as operations from '../../packages/pages/console/operations.ts';
 import { EventStream } from '../support/clients/event-stream.ts';
 import { requestUnchanged } from '../support/clients/http.ts';
 import { launchForTest, type Postroom, scratchFolder, startInProcess } from '../support/server/postroom.ts';
@@ -38,7 +38,7 @@ it('the console is one page without data, the same for everybody', async () => {
 it('it may run only its own scripts and styles, send requests only to its server, and turn no text into HTML', async () => {
   const { headers, body } = await get('/console');
   const scripts = hashesOf(body, 'script');
-  expect(scripts).toHaveLength(2);
+  expect(scripts).toHaveLength(3);
   const directives = String(headers['content-security-policy']).split('; ');
   expect(Object.fromEntries(directives.map((directive) => directive.split(/ (.*)/s)))).toEqual({
     'default-src': "'none'",

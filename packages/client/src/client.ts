@@ -18,9 +18,9 @@ export interface Connection {
 }
 
 export interface Result<Data = unknown> {
-  data?: Data | null;
-  errors?: readonly { message: string }[];
-  extensions?: Record<string, unknown>;
+  data?: Data | null | undefined;
+  errors?: readonly { message: string }[] | undefined;
+  extensions?: Record<string, unknown> | undefined;
 }
 
 export interface Request {
@@ -141,9 +141,12 @@ export function createPostroomClient<Live extends LiveClient>({
     }
   }
 
-  /** A function may return another token next time: it is asked once more. */
+  /**
+   * Credentials that are refused are tried once more: a change of the viewer's role closes the connection, too, and a
+   * function may return another token.
+   */
   function isFinal(code: number | undefined): boolean {
-    const mayChange = code === 4403 && typeof given === 'function' && !wasRefused;
+    const mayChange = code === 4403 && !wasRefused;
     wasRefused ||= code === 4403;
     return !isTemporary(code) && !mayChange;
   }

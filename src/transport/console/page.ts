@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
-import { createHtmlPage } from '../pages/page.ts';
+import { createHtmlPage, readWebSocketClient } from '../pages/page.ts';
 
 /* Runs in a worker thread, as the page of GraphiQL. */
 
 const readPlots = (name: string) => readFile(new URL(name, import.meta.resolve('uplot')), 'utf8');
 
-/** The console as one page that includes an unmodified uPlot. */
+/** The console as one page that includes an unmodified uPlot and graphql-ws. */
 const page = await createHtmlPage(import.meta.url, {
-  start: `start${extname(import.meta.url)}`,
-  scripts: [await readPlots('uPlot.iife.min.js')],
+  scripts: [await readPlots('uPlot.iife.min.js'), await readWebSocketClient()],
   styles: [await readPlots('uPlot.min.css')],
   policy: (styleSources) => [
     `style-src ${styleSources}`,

@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
 import { gzipSync } from 'node:zlib';
+
+/** The script of graphql-ws, which defines `graphqlWs`. */
+export function readWebSocketClient(): Promise<string> {
+  return readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
+}
 
 /** A page of the server that includes all its scripts and styles. */
 export interface HtmlPage {
@@ -12,8 +16,6 @@ export interface HtmlPage {
 }
 
 interface PageParts {
-  /** The first module of `browser`: JavaScript, or TypeScript in the repository. */
-  start: string;
   /** The scripts that run before the own script. */
   scripts: readonly string[];
   /** The constants that the own script uses, by name. */
@@ -24,16 +26,13 @@ interface PageParts {
 }
 
 /**
- * Packs page.html with its styles, page.css and its scripts, of which the last joins `browser`; all next to the module
- * `url`. The policy of the page allows requests only to this server, and no other page may show it in a frame.
+ * Packs page.html with its styles, page.css and its scripts, of which the last is script.generated.js; all next to the
+ * module `url`. The policy of the page allows requests only to this server, and no other page may show it in a frame.
  */
-export async function createHtmlPage(
-  url: string,
-  { start, constants = {}, policy, ...given }: PageParts,
-): Promise<HtmlPage> {
+export async function createHtmlPage(url: string, { constants = {}, policy, ...given }: PageParts): Promise<HtmlPage> {
   const read = (path: string) => readFile(new URL(path, url), 'utf8');
   const own = Object.entries(constants).map(([name, value]) => `const ${name} = ${toScript(value)};`);
-  own.push(await joinModules(start, (name) => read(`browser/${name}`)));
+  own.push(await read('script.generated.js'));
   const scripts = [...given.scripts, `{${own.join('\n')}}`].map(normaliseLines);
   const styles = [...given.styles, await read('page.css')].map(normaliseLines);
   const html = (await read('page.html'))
@@ -66,22 +65,6 @@ function toScript(value: unknown): string {
 /** As a browser reads it: the hash of a script is that of its normalised lines. */
 function normaliseLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
-}
-
-/**
- * Joins a module and all modules that it imports, each after those that it imports, in the scope of one script: a policy
- * with hashes does not allow imports.
- */
-async function joinModules(start: string, read: (name: string) => Promise<string>): Promise<string> {
-  const modules = new Map<string, string>();
-  const add = async (name: string) => {
-    if (modules.has(name)) return;
-    const code = await read(name);
-    for (const [, imported = ''] of code.matchAll(/^import [^;]* from '\.\/([^']+)';$/gm)) await add(imported);
-    modules.set(name, name.endsWith('.ts') ? stripTypeScriptTypes(code) : code);
-  };
-  await add(start);
-  return Array.from(modules.values(), (module) => module.replaceAll(/^import [^;]*;$|^export (\{\};)?/gm, '')).join('');
 }
 
 export const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;

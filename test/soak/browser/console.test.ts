@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import * as operations from '../../../src/transport/console/browser/operations.ts';
+import * as operations from '../../../packages/pages/console/operations.ts';
 import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../../support/clients/browser.ts';
 import { Console } from '../../support/clients/console.ts';
 import { createFaultProxy } from '../../support/clients/fault-proxy.ts';
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     expect((await client.closed).code).toBe(1008);
     await opened.page.getByText('Ended the WebSocket of Ada from 127.0.0.1.').waitFor();
     await row.waitFor({ state: 'detached' });
-    // Its own event stream is the other connection.
+    // Its own WebSocket is the other connection.
     await opened.rows('connections', 'Owner').waitFor();
     opened.expectNoFault(postroom);
   });
@@ -203,23 +203,6 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await opened.asksToSignIn('');
   });
 
-  it('renews its session each hour', async () => {
-    const { postroom, owner } = await launchStreamFixture();
-    const context = await newVisitor(browser);
-    await context.clock.install();
-    const opened = await Console.open(context, postroom);
-    await opened.signIn(owner);
-    await opened.isIn('Live');
-    const before = await opened.stored();
-    const renewal = opened.page.waitForRequest((request) => !!request.postData()?.includes('renewSession'));
-    await context.clock.fastForward('01:00:01');
-    await renewal;
-    await expect.poll(async () => (await opened.stored())?.renewAt).toBeGreaterThan(before?.renewAt ?? 0);
-    await opened.page.reload();
-    await opened.isIn('Live');
-    opened.expectNoFault(postroom);
-  });
-
   it('says when the server is gone, and continues when it is back', async () => {
     const world = await launchStreamFixture();
     const { postroom, settings } = world;
@@ -240,7 +223,11 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     const opened = await open(strict);
     await opened.signIn(world.owner);
     await opened.isIn('Reconnecting… The document is not in the list of trusted documents.');
-    await opened.page.waitForRequest((request) => !!request.postData()?.includes('serverStatusChanged'));
+    const again = Promise.withResolvers<void>();
+    opened.page.on('websocket', (socket) =>
+      socket.on('framesent', ({ payload }) => String(payload).includes('serverStatusChanged') && again.resolve()),
+    );
+    await again.promise;
   });
 
   it.skipIf(postgresPrograms === undefined)('shows that the database is down, and that it is back', async () => {

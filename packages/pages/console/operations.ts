@@ -1,5 +1,5 @@
-import type { Client } from '../../../live/inventory/clients.ts';
-import type { NodeReport } from '../../../live/inventory/server-status.ts';
+import type { Client } from '../../../src/live/inventory/clients.ts';
+import type { NodeReport } from '../../../src/live/inventory/server-status.ts';
 
 /** An operation. Its text is sent; `types` exists only for the compiler. */
 export interface ConsoleOperation<Data, Variables = Record<string, never>> {
@@ -38,12 +38,6 @@ interface Session {
 export const signIn: ConsoleOperation<{ signIn: Session }, { input: { email: string; password: string } }> = {
   text: `mutation SignIn($input: SignInInput!) {
   signIn(input: $input) { accessToken user { name role } }
-}`,
-};
-
-export const renewSession: ConsoleOperation<{ renewSession: { accessToken: string } }> = {
-  text: `mutation RenewSession {
-  renewSession { accessToken }
 }`,
 };
 

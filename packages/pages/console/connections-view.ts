@@ -1,4 +1,5 @@
-import { type ConsoleClient, ConsoleRequestError } from './client.ts';
+import { failureOf } from '../../client/src/failure.ts';
+import type { ConsoleClient } from './client.ts';
 import { find, setText } from './elements.ts';
 import { cancelEnd, confirmEnd } from './end-dialog.ts';
 import { formatBytes, formatMs, formatNumber, formatTime } from './format.ts';
@@ -72,7 +73,8 @@ export class ConnectionsView {
       this.#first.disabled = this.#after === undefined;
       this.#more.disabled = this.#next === undefined;
     } catch (error) {
-      if (own === this.#latest && error instanceof ConsoleRequestError) this.#showRefusal(error.message);
+      const { code, message } = failureOf(error);
+      if (own === this.#latest && code !== 'NO_ANSWER') this.#showRefusal(message);
     }
   }
 

@@ -13,7 +13,7 @@ export function showBar(parts) {
   };
   show();
   session.addEventListener('change', show);
-  signOut.addEventListener('click', () => session.signOut());
+  signOut.addEventListener('click', () => session.end());
   tryIt.addEventListener('click', async () => {
     tryIt.hidden = true;
     try {

@@ -1,18 +1,11 @@
-/* The console in the browser. page.ts joins the files of this folder. */
-
+import { PageSession } from '../session.ts';
 import { ConsoleClient } from './client.ts';
 import { ConnectionsView } from './connections-view.ts';
 import { find, setText } from './elements.ts';
-import { renewSession } from './operations.ts';
-import { pause } from './pause.ts';
-import { ConsoleSession } from './session.ts';
 import { SignInView } from './sign-in-view.ts';
-import { followStatus, type StreamState } from './status-stream.ts';
 import { StatusView } from './status-view.ts';
 
-const retryRenewalMs = 60_000;
-
-const session = new ConsoleSession();
+const session = new PageSession('postroom:console');
 // A proxy may serve the console below another path.
 const client = new ConsoleClient(new URL('graphql', location.href), session);
 const status = find('status', HTMLElement);
@@ -23,11 +16,12 @@ const signInView = new SignInView(client, session);
 const statusView = new StatusView();
 const connectionsView = new ConnectionsView(client);
 
-let running = new AbortController();
+let stop = () => {};
 
 /** Starts or stops everything with the session. */
 function follow(reason = ''): void {
-  running.abort();
+  stop();
+  stop = () => {};
   const isSignedIn = session.token !== undefined;
   status.hidden = !isSignedIn;
   signOut.hidden = !isSignedIn;
@@ -40,29 +34,19 @@ function follow(reason = ''): void {
 }
 
 function start(): void {
-  running = new AbortController();
-  const { signal } = running;
+  const running = new AbortController();
   signInView.hide();
-  void followStatus(client, { show: (latest) => statusView.show(latest), showState }, signal);
-  void connectionsView.follow(signal);
-  void keepSession(signal);
+  const stopStatus = client.follow({ show: (latest) => statusView.show(latest), showState });
+  void connectionsView.follow(running.signal);
+  stop = () => {
+    running.abort();
+    stopStatus();
+  };
 }
 
-function showState(name: StreamState | '', reason = ''): void {
+function showState(name: string, reason = ''): void {
   setText(state, `${name} ${reason}`.trim());
   state.classList.toggle('down', name === 'Reconnecting…');
-}
-
-async function keepSession(signal: AbortSignal): Promise<void> {
-  await pause(session.renewInMs, signal);
-  while (!signal.aborted) {
-    try {
-      session.renew((await client.post(renewSession, {})).renewSession.accessToken);
-      await pause(session.renewInMs, signal);
-    } catch {
-      await pause(retryRenewalMs, signal);
-    }
-  }
 }
 
 session.addEventListener('change', (event) => follow(event instanceof CustomEvent ? event.detail : ''));

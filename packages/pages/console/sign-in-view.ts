@@ -1,19 +1,20 @@
-import { type ConsoleClient, ConsoleRequestError, notAdmin } from './client.ts';
+import { failureOf } from '../../client/src/failure.ts';
+import type { PageSession } from '../session.ts';
+import { type ConsoleClient, notAdmin } from './client.ts';
 import { find } from './elements.ts';
 import { signIn } from './operations.ts';
-import type { ConsoleSession } from './session.ts';
 
 /** The form that starts a session. */
 export class SignInView {
   readonly #client: ConsoleClient;
-  readonly #session: ConsoleSession;
+  readonly #session: PageSession;
   readonly #form = find('sign-in', HTMLFormElement);
   readonly #email = find('email', HTMLInputElement);
   readonly #password = find('password', HTMLInputElement);
   readonly #button = find('sign-in-button', HTMLButtonElement);
   readonly #alert = find('sign-in-alert', HTMLElement);
 
-  constructor(client: ConsoleClient, session: ConsoleSession) {
+  constructor(client: ConsoleClient, session: PageSession) {
     this.#client = client;
     this.#session = session;
     this.#form.addEventListener('submit', (event) => {
@@ -43,7 +44,8 @@ export class SignInView {
       if (user.role === 'ADMIN') this.#session.start(accessToken, user.name);
       else this.#alert.textContent = notAdmin(user.name);
     } catch (error) {
-      this.#alert.textContent = error instanceof ConsoleRequestError ? error.message : 'The server cannot be reached.';
+      const { code, message } = failureOf(error);
+      this.#alert.textContent = code === 'NO_ANSWER' ? 'The server cannot be reached.' : message;
     } finally {
       this.#button.disabled = false;
     }

@@ -1,13 +1,13 @@
-/* The page in the browser. page.ts defines `workers`, `options` and `roomPlaceholder`, and joins the files of this folder. */
+/* The page in the browser. page.ts of the server defines `workers`, `options` and `roomPlaceholder`. */
 
+import { PageSession } from '../session.ts';
 import { showBar } from './bar.js';
-import { Client } from './client.js';
+import { Client } from './client.ts';
 import { LivePanel } from './live-panel.js';
-import { Session } from './session.js';
 import { storage } from './storage.js';
 import { Workspace } from './workspace.js';
 
-const session = new Session();
+const session = new PageSession('postroom:session');
 const client = new Client(new URL(location.pathname, location.origin), session);
 const panel = new LivePanel();
 const workspace = new Workspace(panel);

@@ -1,0 +1,1130 @@
+// Generated from packages/pages/console/start.ts by `npm run generate`. Do not edit.
+(function(graphql_ws) {
+	// packages/pages/session.ts
+	var PageSession = class extends EventTarget {
+		#key;
+		#current;
+		constructor(key) {
+			super();
+			this.#key = key;
+			this.#current = JSON.parse(sessionStorage.getItem(key) ?? "null");
+		}
+		get token() {
+			return this.#current?.token;
+		}
+		get name() {
+			return this.#current?.name ?? "";
+		}
+		start(token, name) {
+			this.#store({
+				token,
+				name
+			});
+			this.#change();
+		}
+		renew(token) {
+			if (this.#current) this.#store({
+				token,
+				name: this.name
+			});
+		}
+		end(reason = "") {
+			this.#current = null;
+			sessionStorage.removeItem(this.#key);
+			this.#change(reason);
+		}
+		refuse(token) {
+			if (token === this.token) this.end("Your session has expired or was revoked. Sign in again.");
+		}
+		#store(session) {
+			this.#current = session;
+			sessionStorage.setItem(this.#key, JSON.stringify(session));
+		}
+		#change(reason = "") {
+			this.dispatchEvent(new CustomEvent("change", { detail: reason }));
+		}
+	};
+	// packages/client/src/failure.ts
+	const actions = {
+		NO_ANSWER: "repeat",
+		RATE_LIMITED: "repeat",
+		SERVICE_UNAVAILABLE: "repeat",
+		BAD_GATEWAY: "repeat",
+		REQUEST_TIMEOUT: "repeat",
+		OUTCOME_UNKNOWN: "repeat",
+		CURSOR_EXPIRED: "query",
+		SLOW_CONSUMER: "query",
+		CURSOR_INVALID: "query",
+		UNAUTHENTICATED: "signIn",
+		NOT_FOUND: "stop",
+		ROOM_DELETED: "stop",
+		MEMBERSHIP_REVOKED: "stop",
+		CONNECTION_ENDED: "stop"
+	};
+	const unknownOutcomes = ["NO_ANSWER", "OUTCOME_UNKNOWN"];
+	const closeCodes = {
+		1008: "CONNECTION_ENDED",
+		1009: "PAYLOAD_TOO_LARGE",
+		4400: "INVALID_REQUEST",
+		4403: "UNAUTHENTICATED"
+	};
+	const isTemporary = (code) => code === void 0 || [
+		1e3,
+		1001,
+		1005,
+		1006,
+		1012,
+		1013,
+		1014,
+		4408,
+		4499
+	].includes(code);
+	function failureOf(error) {
+		const given = error;
+		const { message, extensions = {} } = [
+			given,
+			given?.errors,
+			given?.graphQLErrors,
+			given?.response?.errors,
+			given?.source?.errors
+		].find((list) => Array.isArray(list) && list.length > 0)?.[0] ?? { message: given?.reason || given?.message || "no answer" };
+		const code = String(extensions["code"] ?? given?.extensions?.code ?? closeCodes[given?.code] ?? "NO_ANSWER");
+		return {
+			code,
+			message,
+			action: actions[code] ?? "show",
+			extensions
+		};
+	}
+	function retryOf(error, { isSafe = false, attempt = 0 } = {}) {
+		const { code, action, extensions } = failureOf(error);
+		if (action !== "repeat" || !isSafe && unknownOutcomes.includes(code)) return void 0;
+		const pause = (.5 + Math.random() / 2) * Math.min(3e4, 1e3 * 2 ** attempt);
+		return Math.max(pause, Number(extensions["retryAfterMs"] ?? 0));
+	}
+	// packages/client/src/resume.ts
+	function createResume(onCaughtUp = () => {}) {
+		const seen = new Map();
+		const stale = new Set();
+		const catchingUp = new Set();
+		const listeners = new Map();
+		let events = 0;
+		function see(id, { room, cursor, ended, cursors }) {
+			if (!seen.has(id)) return;
+			if (room === void 0) return void seen.set(id, cursor);
+			const rooms = seen.get(id) ?? {};
+			if (ended) delete rooms[room];
+			else if (cursor !== void 0) rooms[room] = cursor;
+			seen.set(id, Object.assign(rooms, cursors));
+		}
+		function endCatchUp(id) {
+			listeners.get(id)?.();
+			listeners.delete(id);
+			if (catchingUp.delete(id) && catchingUp.size === 0) onCaughtUp(events);
+		}
+		function forget(id) {
+			seen.delete(id);
+			listeners.delete(id);
+			endCatchUp(id);
+		}
+		return {
+			connectionParams: () => ({ live: { seen: Object.fromEntries(seen) } }),
+			on: {
+				connected: (_socket, _payload, wasRetry) => {
+					events = 0;
+					catchingUp.clear();
+					for (const id of seen.keys()) {
+						stale.add(id);
+						if (wasRetry) catchingUp.add(id);
+					}
+					if (catchingUp.size === 0) onCaughtUp(0);
+				},
+				ping: (_received, payload) => {
+					const { live = {}, cursors = {}, replays = [], caughtUp = [] } = payload ?? {};
+					for (const [id, cursor] of Object.entries(live)) {
+						if (seen.has(id)) seen.set(id, cursor);
+						if (replays.includes(id)) catchingUp.add(id);
+						else endCatchUp(id);
+					}
+					for (const [id, own] of Object.entries(cursors)) Object.assign(seen.get(id) ?? {}, own);
+					for (const id of caughtUp) endCatchUp(id);
+				},
+				message: ({ type, id = "", payload }) => {
+					if (type === "connection_ack") return;
+					for (const old of stale) forget(old);
+					stale.clear();
+					if (type === "error" || type === "complete") return forget(id);
+					if (type !== "next") return;
+					const live = payload?.extensions?.live;
+					if (!live) return endCatchUp(id);
+					if (catchingUp.has(id)) events += 1;
+					see(id, live);
+				}
+			},
+			jsonMessageReplacer: (key, value) => {
+				if (key !== "") return value;
+				const { id = "", type, payload } = value;
+				stale.delete(id);
+				if (type === "complete") forget(id);
+				if (type !== "subscribe") return value;
+				seen.set(id, seen.get(id));
+				const listener = listeners.get(payload);
+				listeners.delete(payload);
+				if (listener) listeners.set(id, listener);
+				return value;
+			},
+			onCaughtUp: (payload, listener) => listeners.set(payload, listener)
+		};
+	}
+	// packages/client/src/store.ts
+	function createStore(initial, start = () => () => {}) {
+		let value = initial;
+		let stop = () => {};
+		const listeners = new Set();
+		const update = (change) => {
+			value = {
+				...value,
+				...change
+			};
+			for (const listener of listeners) listener();
+		};
+		return {
+			get: () => value,
+			subscribe: (listener) => {
+				const own = () => listener();
+				listeners.add(own);
+				if (listeners.size === 1) stop = start(update);
+				return () => {
+					if (listeners.delete(own) && listeners.size === 0) stop();
+				};
+			},
+			update
+		};
+	}
+	// packages/client/src/client.ts
+	const pongTimeoutMs = 5e3;
+	const keepAliveMs = 1e4;
+	const maxRetryWaitMs = 5e3;
+	const renewEveryMs = 5e3;
+	const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+	function createPostroomClient({ url, createClient, token: given, onToken = () => {}, onEnd = () => {}, retryWaitMs = (attempt) => Math.random() * Math.min(maxRetryWaitMs, 500 * 2 ** attempt), webSocket }) {
+		const endpoint = new URL(url, globalThis.location?.href).href;
+		const connection = createStore({ state: "connecting" });
+		const resume = createResume((events) => connection.update({
+			state: "live",
+			caughtUp: events
+		}));
+		let token = typeof given === "string" ? given : void 0;
+		let socket;
+		let pong;
+		let wasRefused = false;
+		let isRefused = false;
+		const authorization = async () => {
+			if (typeof given === "function") token = await given();
+			return token === void 0 ? {} : { authorization: `Bearer ${token}` };
+		};
+		async function request(query, variables = {}) {
+			const headers = {
+				"content-type": "application/json",
+				accept: "application/graphql-response+json, application/json",
+				...await authorization()
+			};
+			const response = await fetch(endpoint, {
+				method: "POST",
+				headers,
+				body: JSON.stringify({
+					query,
+					variables
+				})
+			});
+			const { data, errors } = await response.json();
+			if (data && !errors) return data;
+			throw Object.assign(new Error(errors?.[0]?.message ?? "no answer"), {
+				errors,
+				data,
+				status: response.status
+			});
+		}
+		function sendToken() {
+			if (socket) socket.send(JSON.stringify({
+				type: "ping",
+				payload: { authorization: `Bearer ${token}` }
+			}));
+		}
+		function setToken(next) {
+			token = next;
+			onToken(next);
+			sendToken();
+		}
+		async function renew(expiresAt) {
+			const old = token;
+			while (token === old && Date.now() < expiresAt && socket) try {
+				if (typeof given === "function") await authorization().then(sendToken);
+				else setToken((await request("mutation { renewSession { accessToken } }")).renewSession.accessToken);
+				return;
+			} catch (error) {
+				if (failureOf(error).action !== "repeat") return;
+				await wait(renewEveryMs);
+			}
+		}
+		function isFinal(code) {
+			const mayChange = code === 4403 && !wasRefused;
+			wasRefused ||= code === 4403;
+			return !isTemporary(code) && !mayChange;
+		}
+		async function connectionParams() {
+			try {
+				return {
+					...resume.connectionParams(),
+					...await authorization()
+				};
+			} catch {
+				live.terminate();
+				return {};
+			}
+		}
+		const live = createClient({
+			url: endpoint.replace(/^http/, "ws"),
+			retryAttempts: Number.POSITIVE_INFINITY,
+			retryWait: (attempt) => wait(retryWaitMs(attempt)),
+			shouldRetry: () => !isRefused,
+			keepAlive: keepAliveMs,
+			lazyCloseTimeout: 5e3,
+			...webSocket,
+			connectionParams,
+			jsonMessageReplacer: resume.jsonMessageReplacer,
+			on: {
+				connected: (opened, payload, wasRetry) => {
+					socket = opened;
+					isRefused = wasRefused = false;
+					if (wasRetry) connection.update({ state: "catching up" });
+					resume.on.connected(opened, payload, wasRetry);
+				},
+				closed: (event) => {
+					const wasConnected = socket !== void 0 || connection.get().state === "stale";
+					socket = void 0;
+					clearTimeout(pong);
+					isRefused = isFinal(event.code);
+					const state = isRefused ? "refused" : wasConnected && event.code !== 1e3 ? "stale" : "connecting";
+					const failure = isRefused ? failureOf(event) : void 0;
+					connection.update({
+						state,
+						failure
+					});
+					if (failure) onEnd(failure);
+				},
+				ping: (received, payload) => {
+					if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
+					if (payload?.expiresAt) renew(Date.parse(payload.expiresAt));
+					resume.on.ping(received, payload);
+				},
+				pong: (received) => received && clearTimeout(pong),
+				message: (message) => {
+					if (message.type === "error") onEnd(failureOf(message.payload));
+					resume.on.message(message);
+				}
+			}
+		});
+		return {
+			live,
+			connection,
+			request,
+			setToken,
+			onCaughtUp: resume.onCaughtUp
+		};
+	}
+	// packages/client/src/follow.ts
+	const queryAgainMs = 500;
+	function follow$1({ client, query, subscription, apply, onCaughtUp, onFailure }) {
+		let attempt = 0;
+		let unsubscribe = () => {};
+		let timer;
+		let current;
+		function startIn(ms) {
+			current = void 0;
+			unsubscribe();
+			unsubscribe = () => {};
+			clearTimeout(timer);
+			timer = setTimeout(() => void start(), ms);
+		}
+		function fail(error) {
+			const failure = failureOf(error);
+			const ms = failure.action === "query" ? 1e3 * attempt : retryOf(error, {
+				isSafe: true,
+				attempt
+			});
+			attempt += 1;
+			onFailure(failure);
+			if (ms !== void 0) startIn(ms);
+		}
+		async function start() {
+			const run = {};
+			current = run;
+			const ifCurrent = (act) => (value) => {
+				if (current === run) act(value);
+			};
+			try {
+				const variables = await query();
+				if (current !== run) return;
+				onFailure();
+				const request = {
+					query: subscription,
+					variables
+				};
+				if (onCaughtUp) client.onCaughtUp(request, () => ifCurrent(onCaughtUp)(void 0));
+				unsubscribe = client.live.subscribe(request, {
+					next: ifCurrent(({ data, errors }) => {
+						if (!data) return fail({ errors });
+						attempt = 0;
+						if (!apply(data)) startIn(queryAgainMs);
+					}),
+					error: ifCurrent(fail),
+					complete: () => {}
+				});
+			} catch (error) {
+				ifCurrent(fail)(error);
+			}
+		}
+		start();
+		return () => {
+			current = void 0;
+			clearTimeout(timer);
+			unsubscribe();
+		};
+	}
+	// packages/pages/console/operations.ts
+	const signIn = { text: `mutation SignIn($input: SignInInput!) {
+  signIn(input: $input) { accessToken user { name role } }
+}` };
+	const statusChanges = { text: `subscription StatusChanges {
+  serverStatusChanged {
+    time
+    nodes {
+      name version nodeVersion startedAt
+      connections subscriptions roomsFollowed
+      operationsPerSecond failedOperationsPerSecond deliveriesPerSecond lagMs
+      slowConsumers queues { name depth } memoryBytes eventLoopLagMs
+    }
+    database { kind version isUp }
+    bus { kind isUp }
+    mostFollowedRooms { room { id name } followers }
+    errors { code count lastAt }
+  }
+}` };
+	const listConnections = { text: `query Connections($first: Int!, $after: String) {
+  connections(first: $first, after: $after) {
+    total
+    pageInfo { hasNextPage endCursor }
+    nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
+  }
+}` };
+	const endConnection = { text: `mutation EndConnection($input: EndConnectionInput!) {
+  endConnection(input: $input) { id }
+}` };
+	// packages/pages/console/client.ts
+	const retryRefusedMs = 1e4;
+	var ConsoleClient = class {
+		#endpoint;
+		#session;
+		#postroom;
+		constructor(endpoint, session) {
+			this.#endpoint = endpoint;
+			this.#session = session;
+			this.#postroom = this.#open();
+		}
+		async post({ text }, variables) {
+			const postroom = this.#postroom;
+			try {
+				return await postroom.request(text, variables);
+			} catch (error) {
+				if (postroom === this.#postroom) this.#endSession(failureOf(error));
+				throw error;
+			}
+		}
+		follow({ show, showState }) {
+			const postroom = this.#open();
+			this.#postroom = postroom;
+			let reason = "";
+			let timer;
+			const update = () => {
+				const { state } = postroom.connection.get();
+				if (reason) showState("Reconnecting…", reason);
+				else if (state === "connecting") showState("Connecting…");
+				else showState(state === "live" ? "Live" : "Reconnecting…");
+			};
+			const start = () => follow$1({
+				client: postroom,
+				query: async () => ({}),
+				subscription: statusChanges.text,
+				apply: ({ serverStatusChanged }) => {
+					reason = "";
+					update();
+					show(serverStatusChanged);
+					return true;
+				},
+				onFailure: (failure) => {
+					if (!failure || this.#endSession(failure)) return;
+					reason = failure.code === "NO_ANSWER" ? "" : failure.message;
+					update();
+					if (failure.action === "repeat") return;
+					timer = setTimeout(() => {
+						stop();
+						stop = start();
+					}, retryRefusedMs);
+				}
+			});
+			const unsubscribe = postroom.connection.subscribe(update);
+			update();
+			let stop = start();
+			return () => {
+				clearTimeout(timer);
+				unsubscribe();
+				stop();
+				postroom.live.dispose();
+				this.#postroom = this.#open();
+			};
+		}
+		#open() {
+			const { token } = this.#session;
+			return createPostroomClient({
+				url: this.#endpoint.href,
+				createClient: graphql_ws.createClient,
+				token,
+				onToken: (next) => this.#session.renew(next)
+			});
+		}
+		#endSession({ code }) {
+			if (!(this.#session.token !== void 0) || code !== "UNAUTHENTICATED" && code !== "FORBIDDEN") return false;
+			this.#session.end(code === "FORBIDDEN" ? notAdmin(this.#session.name) : "Your session has expired or was revoked. Sign in again.");
+			return true;
+		}
+	};
+	function notAdmin(name) {
+		return `${name} is not an admin. Only accounts with the role ADMIN can use the console.`;
+	}
+	// packages/pages/console/elements.ts
+	function find(id, type) {
+		const element = document.getElementById(id);
+		if (element instanceof type) return element;
+		throw new Error(`The page has no ${type.name} #${id}.`);
+	}
+	function setText(element, text) {
+		if (element.textContent !== text) element.textContent = text;
+	}
+	// packages/pages/console/end-dialog.ts
+	const dialog = find("end", HTMLDialogElement);
+	let onAnswer;
+	function cancelEnd() {
+		dialog.close();
+	}
+	function confirmEnd(question) {
+		takeAnswer();
+		find("end-question", HTMLElement).textContent = question;
+		dialog.returnValue = "";
+		dialog.showModal();
+		return new Promise((resolve) => {
+			onAnswer = resolve;
+		});
+	}
+	function takeAnswer() {
+		if (dialog.open) return;
+		onAnswer?.(dialog.returnValue === "end");
+		onAnswer = void 0;
+	}
+	dialog.addEventListener("close", takeAnswer);
+	// packages/pages/console/format.ts
+	const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+	const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+	const dateTime = new Intl.DateTimeFormat("en-GB", {
+		dateStyle: "medium",
+		timeStyle: "medium"
+	});
+	function formatNumber(value) {
+		return number.format(value);
+	}
+	function formatMs(value) {
+		return `${number.format(value)} ms`;
+	}
+	function formatBytes(bytes) {
+		if (bytes < 1e3) return `${bytes} B`;
+		if (bytes < 1e6) return `${number.format(bytes / 1e3)} kB`;
+		return `${number.format(bytes / 1e6)} MB`;
+	}
+	function formatTime(iso) {
+		return dateTime.format(new Date(iso));
+	}
+	function formatClock(time) {
+		return clock.format(time);
+	}
+	function formatDuration(from, to) {
+		const seconds = Math.max(0, Math.floor((Date.parse(to) - Date.parse(from)) / 1e3));
+		const units = [
+			[Math.floor(seconds / 86400), "d"],
+			[Math.floor(seconds / 3600) % 24, "h"],
+			[Math.floor(seconds / 60) % 60, "min"],
+			[seconds % 60, "s"]
+		];
+		const first = units.findIndex(([count]) => count > 0);
+		return (first === -1 ? units.slice(-1) : units.slice(first, first + 2)).map(([count, unit]) => `${count} ${unit}`).join(" ");
+	}
+	// packages/pages/console/pause.ts
+	async function pause(ms, signal) {
+		const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+		if (!either.aborted) await new Promise((resolve) => either.addEventListener("abort", resolve));
+	}
+	// packages/pages/console/table.ts
+	function numbers(title, read, format = formatNumber) {
+		return {
+			title,
+			text: (row) => format(read(row)),
+			isNumber: true
+		};
+	}
+	var Table = class {
+		#body;
+		#options;
+		#rows = new Map();
+		#elements = new Map();
+		constructor(table, options) {
+			this.#options = options;
+			const heads = options.columns.map((column) => markNumber(headOf("col", column.title), column));
+			if (options.action) heads.push(headOf("col", options.action.title));
+			table.createTHead().insertRow().append(...heads);
+			this.#body = table.createTBody();
+		}
+		show(rows) {
+			this.#rows = new Map(rows.map((row, index) => [this.#options.keyOf(row, index), row]));
+			for (const [key, element] of this.#elements) {
+				if (this.#rows.has(key)) continue;
+				element.remove();
+				this.#elements.delete(key);
+			}
+			for (const [index, [key, row]] of [...this.#rows].entries()) {
+				const element = this.#elements.get(key) ?? this.#create(key);
+				this.#update(element, row);
+				const present = this.#body.rows[index];
+				if (present !== element) this.#body.insertBefore(element, present ?? null);
+			}
+		}
+		#create(key) {
+			const { columns, action } = this.#options;
+			const element = document.createElement("tr");
+			this.#elements.set(key, element);
+			for (const [index, column] of columns.entries()) element.append(markNumber(index === 0 ? headOf("row") : document.createElement("td"), column));
+			if (!action) return element;
+			const button = document.createElement("button");
+			button.type = "button";
+			button.textContent = action.title;
+			button.addEventListener("click", () => {
+				const row = this.#rows.get(key);
+				if (row) action.run(row);
+			});
+			element.insertCell().append(button);
+			return element;
+		}
+		#update(element, row) {
+			const { columns, action } = this.#options;
+			for (const [index, { text }] of columns.entries()) {
+				const cell = element.cells[index];
+				if (cell) setText(cell, text(row));
+			}
+			if (action) element.querySelector("button")?.setAttribute("aria-label", action.label(row));
+		}
+	};
+	function headOf(scope, title = "") {
+		const head = document.createElement("th");
+		head.scope = scope;
+		head.textContent = title;
+		return head;
+	}
+	function markNumber(cell, { isNumber }) {
+		if (isNumber) cell.className = "number";
+		return cell;
+	}
+	// packages/pages/console/connections-view.ts
+	const pageSize = 50;
+	const refreshMs = 3e3;
+	var ConnectionsView = class {
+		#client;
+		#total = find("total", HTMLElement);
+		#notice = find("connections-notice", HTMLElement);
+		#first = find("first-page", HTMLButtonElement);
+		#more = find("next-page", HTMLButtonElement);
+		#table;
+		#after;
+		#next;
+		#refusal = "";
+		#latest = 0;
+		constructor(client) {
+			this.#client = client;
+			this.#table = createTable((connection) => void this.#end(connection));
+			this.#first.addEventListener("click", () => this.#turn(void 0));
+			this.#more.addEventListener("click", () => this.#turn(this.#next));
+		}
+		async follow(signal) {
+			while (!signal.aborted) {
+				if (!document.hidden) await this.#refresh();
+				await pause(refreshMs, signal);
+			}
+		}
+		clear() {
+			cancelEnd();
+			this.#refusal = "";
+			this.#latest += 1;
+			this.#after = void 0;
+			this.#table.show([]);
+			for (const text of [this.#total, this.#notice]) setText(text, "");
+		}
+		#turn(after) {
+			this.#after = after;
+			this.#refresh();
+		}
+		async #refresh() {
+			this.#latest += 1;
+			const own = this.#latest;
+			try {
+				const { connections } = await this.#client.post(listConnections, {
+					first: pageSize,
+					after: this.#after
+				});
+				if (own !== this.#latest) return;
+				if (connections.nodes.length === 0 && this.#after !== void 0) return this.#turn(void 0);
+				const { hasNextPage, endCursor } = connections.pageInfo;
+				this.#next = hasNextPage && endCursor || void 0;
+				this.#table.show(connections.nodes);
+				setText(this.#total, formatNumber(connections.total));
+				this.#showRefusal("");
+				this.#first.disabled = this.#after === void 0;
+				this.#more.disabled = this.#next === void 0;
+			} catch (error) {
+				const { code, message } = failureOf(error);
+				if (own === this.#latest && code !== "NO_ANSWER") this.#showRefusal(message);
+			}
+		}
+		#showRefusal(message) {
+			if (message !== this.#refusal) setText(this.#notice, message);
+			this.#refusal = message;
+		}
+		async #end(connection) {
+			const name = describe(connection);
+			if (!await confirmEnd(`End ${name}? Its client may connect again.`)) return;
+			try {
+				await this.#client.post(endConnection, { input: { id: connection.id } });
+				setText(this.#notice, `Ended ${name}.`);
+			} catch (error) {
+				setText(this.#notice, `Could not end ${name}: ${error instanceof Error ? error.message : error}`);
+			}
+			await this.#refresh();
+		}
+	};
+	function describe({ viewer, transport, address }) {
+		return `the ${nameOf(transport)} of ${viewer?.name ?? "an anonymous viewer"} from ${address}`;
+	}
+	function nameOf(transport) {
+		return {
+			SSE: "event stream",
+			MULTIPART: "multipart stream",
+			WEBSOCKET: "WebSocket"
+		}[transport];
+	}
+	function createTable(end) {
+		return new Table(find("connections", HTMLTableElement), {
+			columns: [
+				{
+					title: "Viewer",
+					text: ({ viewer }) => viewer?.name ?? "anonymous"
+				},
+				{
+					title: "Address",
+					text: ({ address }) => address
+				},
+				{
+					title: "Transport",
+					text: ({ transport }) => nameOf(transport)
+				},
+				{
+					title: "Since",
+					text: ({ since }) => formatTime(since)
+				},
+				{
+					title: "Node",
+					text: ({ node }) => node
+				},
+				numbers("Subscriptions", (connection) => connection.subscriptions),
+				numbers("Waiting", (connection) => connection.bytesWaiting, formatBytes),
+				numbers("Lag", (connection) => connection.lagMs, formatMs)
+			],
+			keyOf: ({ id }) => id,
+			action: {
+				title: "End",
+				label: (connection) => `End ${describe(connection)}`,
+				run: end
+			}
+		});
+	}
+	// packages/pages/console/sign-in-view.ts
+	var SignInView = class {
+		#client;
+		#session;
+		#form = find("sign-in", HTMLFormElement);
+		#email = find("email", HTMLInputElement);
+		#password = find("password", HTMLInputElement);
+		#button = find("sign-in-button", HTMLButtonElement);
+		#alert = find("sign-in-alert", HTMLElement);
+		constructor(client, session) {
+			this.#client = client;
+			this.#session = session;
+			this.#form.addEventListener("submit", (event) => {
+				event.preventDefault();
+				this.#signIn();
+			});
+		}
+		show(reason) {
+			this.#form.hidden = false;
+			this.#alert.textContent = reason;
+			this.#email.focus();
+		}
+		hide() {
+			this.#form.hidden = true;
+		}
+		async #signIn() {
+			this.#button.disabled = true;
+			this.#alert.textContent = "";
+			try {
+				const input = {
+					email: this.#email.value,
+					password: this.#password.value
+				};
+				const { accessToken, user } = (await this.#client.post(signIn, { input })).signIn;
+				this.#password.value = "";
+				if (user.role === "ADMIN") this.#session.start(accessToken, user.name);
+				else this.#alert.textContent = notAdmin(user.name);
+			} catch (error) {
+				const { code, message } = failureOf(error);
+				this.#alert.textContent = code === "NO_ANSWER" ? "The server cannot be reached." : message;
+			} finally {
+				this.#button.disabled = false;
+			}
+		}
+	};
+	const maxGapSeconds = 3;
+	var History = class {
+		#samples = [];
+		add({ time: iso, nodes }) {
+			const time = Date.parse(iso) / 1e3;
+			const latest = this.#samples.at(-1)?.time ?? time;
+			if (time < latest) this.clear();
+			if (time > latest + maxGapSeconds) this.#samples.push({
+				time: latest + 1,
+				nodes: void 0
+			});
+			this.#samples.push({
+				time,
+				nodes
+			});
+			this.#samples = this.#samples.filter((sample) => sample.time >= time - 300);
+		}
+		clear() {
+			this.#samples = [];
+		}
+		ofNodes({ read }) {
+			const names = [...new Set(this.#samples.flatMap(({ nodes = [] }) => nodes.map(({ name }) => name)))].sort();
+			const values = names.map((name) => this.#samples.map(({ nodes }) => {
+				const node = nodes?.find((candidate) => candidate.name === name);
+				return node ? read(node) : null;
+			}));
+			return {
+				names,
+				times: this.#times(),
+				values
+			};
+		}
+		ofAll({ read, combine }) {
+			const values = this.#samples.map(({ nodes }) => nodes ? combine(nodes.map(read)) : null);
+			return {
+				names: ["all nodes"],
+				times: this.#times(),
+				values: [values]
+			};
+		}
+		#times() {
+			return this.#samples.map(({ time }) => time);
+		}
+	};
+	// packages/pages/console/plots.ts
+	const height = 180;
+	const themes = {
+		light: {
+			text: "#3d4450",
+			grid: "#dfe3ea",
+			series: [
+				"#4a3bc9",
+				"#b3450b",
+				"#0b7a53",
+				"#a3195b",
+				"#1763b5",
+				"#6b5900"
+			]
+		},
+		dark: {
+			text: "#b9c0cc",
+			grid: "#343b47",
+			series: [
+				"#a79bff",
+				"#ff9d5c",
+				"#4fd1a1",
+				"#ff8ab8",
+				"#79b8ff",
+				"#e0c84a"
+			]
+		}
+	};
+	const dark = matchMedia("(prefers-color-scheme: dark)");
+	var Plot = class {
+		#measure;
+		#latest = document.createElement("output");
+		#canvas = document.createElement("div");
+		#plot;
+		#look = "";
+		constructor(figures, title, measure) {
+			this.#measure = measure;
+			const figure = document.createElement("figure");
+			const caption = document.createElement("figcaption");
+			caption.append(`${title} `, this.#latest);
+			this.#latest.ariaLive = "off";
+			this.#canvas.role = "img";
+			this.#canvas.ariaLabel = `${title}, last five minutes`;
+			figure.append(caption, this.#canvas);
+			figures.append(figure);
+			new ResizeObserver(() => this.#plot?.setSize({
+				width: this.#canvas.clientWidth,
+				height
+			})).observe(this.#canvas);
+		}
+		show(history, isPerNode) {
+			setText(this.#latest, formatNumber(history.ofAll(this.#measure).values[0]?.at(-1) ?? 0));
+			const series = isPerNode ? history.ofNodes(this.#measure) : history.ofAll(this.#measure);
+			const look = JSON.stringify([dark.matches, series.names]);
+			const data = [series.times, ...series.values];
+			if (this.#look === look) return this.#plot?.setData(data);
+			this.#look = look;
+			this.#plot?.destroy();
+			this.#plot = new uPlot(optionsOf(series, this.#canvas.clientWidth), data, this.#canvas);
+		}
+	};
+	function optionsOf({ names }, width) {
+		const { text, grid, series: colours } = dark.matches ? themes.dark : themes.light;
+		const axis = {
+			stroke: text,
+			grid: {
+				stroke: grid,
+				width: 1
+			},
+			ticks: {
+				stroke: grid,
+				width: 1
+			}
+		};
+		return {
+			width,
+			height,
+			legend: { show: names.length > 1 },
+			cursor: { drag: {
+				x: false,
+				y: false
+			} },
+			scales: {
+				x: { range: (_plot, _from, to) => [to - 300, to] },
+				y: { range: {
+					min: {
+						pad: 0,
+						soft: 0,
+						mode: 1
+					},
+					max: {
+						pad: .1,
+						soft: 1,
+						mode: 1
+					}
+				} }
+			},
+			axes: [{
+				...axis,
+				values: (_plot, times) => times.map((time) => formatClock(time * 1e3))
+			}, {
+				...axis,
+				size: 56
+			}],
+			series: [{ value: (_plot, time) => time === null ? "–" : formatClock(time * 1e3) }, ...names.map((label, index) => ({
+				label,
+				stroke: colours[index % colours.length] ?? text,
+				width: 1.5,
+				points: { show: false },
+				value: (_plot, value) => value === null ? "–" : formatNumber(value)
+			}))]
+		};
+	}
+	const sum = (values) => values.reduce((total, value) => total + value, 0);
+	const highest = (values) => Math.max(0, ...values);
+	function createPlots(figures, redraw) {
+		dark.addEventListener("change", redraw);
+		return [
+			new Plot(figures, "Operations per second", {
+				read: (node) => node.operationsPerSecond,
+				combine: sum
+			}),
+			new Plot(figures, "Deliveries per second", {
+				read: (node) => node.deliveriesPerSecond,
+				combine: sum
+			}),
+			new Plot(figures, "Lag in ms, highest of all nodes", {
+				read: (node) => node.lagMs,
+				combine: highest
+			})
+		];
+	}
+	// packages/pages/console/status-view.ts
+	var StatusView = class {
+		#database = find("database", HTMLElement);
+		#bus = find("bus", HTMLElement);
+		#perNode = find("per-node", HTMLInputElement);
+		#history = new History();
+		#plots = createPlots(find("plots", HTMLElement), () => this.#draw());
+		#nodes = createNodeTable();
+		#rooms = new Table(find("rooms", HTMLTableElement), {
+			columns: [{
+				title: "Room",
+				text: ({ room }) => room?.name ?? "unknown"
+			}, numbers("Followers", (room) => room.followers)],
+			keyOf: ({ room }, index) => room?.id ?? `unknown ${index}`
+		});
+		#errors = new Table(find("errors", HTMLTableElement), {
+			columns: [
+				{
+					title: "Code",
+					text: ({ code }) => code
+				},
+				numbers("Operations", (error) => error.count),
+				{
+					title: "Last",
+					text: ({ lastAt }) => lastAt === null ? "–" : formatTime(lastAt)
+				}
+			],
+			keyOf: ({ code }) => code
+		});
+		constructor() {
+			this.#perNode.addEventListener("change", () => this.#draw());
+		}
+		show(status) {
+			const { database, bus, time } = status;
+			showPart(this.#database, `${database.kind} ${database.version}`, database.isUp);
+			showPart(this.#bus, bus.kind, bus.isUp);
+			this.#nodes.show(status.nodes.map((node) => ({
+				...node,
+				uptime: formatDuration(node.startedAt, time)
+			})));
+			this.#rooms.show(status.mostFollowedRooms);
+			this.#errors.show(status.errors);
+			this.#history.add(status);
+			this.#draw();
+		}
+		clear() {
+			for (const table of [
+				this.#nodes,
+				this.#rooms,
+				this.#errors
+			]) table.show([]);
+			for (const part of [this.#database, this.#bus]) setText(part, "");
+			this.#history.clear();
+			this.#draw();
+		}
+		#draw() {
+			for (const plot of this.#plots) plot.show(this.#history, this.#perNode.checked);
+		}
+	};
+	function showPart(element, name, isUp) {
+		setText(element, `${name}, ${isUp ? "up" : "down"}`);
+		element.classList.toggle("down", !isUp);
+	}
+	function createNodeTable() {
+		return new Table(find("nodes", HTMLTableElement), {
+			columns: [
+				{
+					title: "Node",
+					text: ({ name }) => name
+				},
+				{
+					title: "Version",
+					text: ({ version, nodeVersion }) => `${version}, Node ${nodeVersion.replace(/^v/, "")}`
+				},
+				{
+					title: "Up for",
+					text: ({ uptime }) => uptime,
+					isNumber: true
+				},
+				numbers("Memory", (node) => node.memoryBytes, formatBytes),
+				numbers("Event loop", (node) => node.eventLoopLagMs, formatMs),
+				numbers("Connections", (node) => node.connections),
+				numbers("Subscriptions", (node) => node.subscriptions),
+				numbers("Rooms", (node) => node.roomsFollowed),
+				numbers("Operations per s", (node) => node.operationsPerSecond),
+				numbers("Failed per s", (node) => node.failedOperationsPerSecond),
+				numbers("Deliveries per s", (node) => node.deliveriesPerSecond),
+				numbers("Lag", (node) => node.lagMs, formatMs),
+				numbers("Slow consumers", (node) => node.slowConsumers),
+				{
+					title: "Queues",
+					text: ({ queues }) => listQueues(queues) || "empty"
+				}
+			],
+			keyOf: ({ name }) => name
+		});
+	}
+	function listQueues(queues) {
+		return queues.filter(({ depth }) => depth > 0).map(({ name, depth }) => `${name} ${formatNumber(depth)}`).join(", ");
+	}
+	// packages/pages/console/start.ts
+	const session = new PageSession("postroom:console");
+	const client = new ConsoleClient(new URL("graphql", location.href), session);
+	const status = find("status", HTMLElement);
+	const user = find("user", HTMLElement);
+	const signOut = find("sign-out", HTMLButtonElement);
+	const state = find("state", HTMLElement);
+	const signInView = new SignInView(client, session);
+	const statusView = new StatusView();
+	const connectionsView = new ConnectionsView(client);
+	let stop = () => {};
+	function follow(reason = "") {
+		stop();
+		stop = () => {};
+		const isSignedIn = session.token !== void 0;
+		status.hidden = !isSignedIn;
+		signOut.hidden = !isSignedIn;
+		setText(user, isSignedIn ? `Signed in as ${session.name}` : "");
+		if (isSignedIn) return start();
+		showState("");
+		statusView.clear();
+		connectionsView.clear();
+		signInView.show(reason);
+	}
+	function start() {
+		const running = new AbortController();
+		signInView.hide();
+		const stopStatus = client.follow({
+			show: (latest) => statusView.show(latest),
+			showState
+		});
+		connectionsView.follow(running.signal);
+		stop = () => {
+			running.abort();
+			stopStatus();
+		};
+	}
+	function showState(name, reason = "") {
+		setText(state, `${name} ${reason}`.trim());
+		state.classList.toggle("down", name === "Reconnecting…");
+	}
+	session.addEventListener("change", (event) => follow(event instanceof CustomEvent ? event.detail : ""));
+	signOut.addEventListener("click", () => session.end());
+	follow();
+})(graphqlWs);

@@ -1,0 +1,657 @@
+// Generated from packages/pages/graphiql/start.js by `npm run generate`. Do not edit.
+(function(graphql_ws) {
+	// packages/pages/session.ts
+	var PageSession = class extends EventTarget {
+		#key;
+		#current;
+		constructor(key) {
+			super();
+			this.#key = key;
+			this.#current = JSON.parse(sessionStorage.getItem(key) ?? "null");
+		}
+		get token() {
+			return this.#current?.token;
+		}
+		get name() {
+			return this.#current?.name ?? "";
+		}
+		start(token, name) {
+			this.#store({
+				token,
+				name
+			});
+			this.#change();
+		}
+		renew(token) {
+			if (this.#current) this.#store({
+				token,
+				name: this.name
+			});
+		}
+		end(reason = "") {
+			this.#current = null;
+			sessionStorage.removeItem(this.#key);
+			this.#change(reason);
+		}
+		refuse(token) {
+			if (token === this.token) this.end("Your session has expired or was revoked. Sign in again.");
+		}
+		#store(session) {
+			this.#current = session;
+			sessionStorage.setItem(this.#key, JSON.stringify(session));
+		}
+		#change(reason = "") {
+			this.dispatchEvent(new CustomEvent("change", { detail: reason }));
+		}
+	};
+	// packages/pages/graphiql/demo.js
+	async function startDemo({ client, session, workspace, panel }) {
+		const name = `Demo ${randomText(3)}`;
+		if (!session.token) await postOrThrow(client, "SignUp", { account: {
+			name,
+			email: `${randomText(8)}@example.org`,
+			password: randomText(16)
+		} });
+		const { createRoom } = await postOrThrow(client, "CreateRoom", { room: { name } });
+		const room = createRoom.room.id;
+		panel.show(client.stream(toRequest("WatchRoom", { room })));
+		workspace.fillRoom(room);
+		workspace.select("CreatePost");
+	}
+	async function postOrThrow(client, operation, variables) {
+		const { data, errors } = await client.post(toRequest(operation, variables));
+		if (errors) throw new Error(errors[0].message);
+		return data;
+	}
+	function toRequest(operationName, variables) {
+		const { query } = options.defaultTabs.find((tab) => tab.query.includes(` ${operationName}(`));
+		return {
+			query,
+			operationName,
+			variables
+		};
+	}
+	function randomText(bytes) {
+		return [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+	}
+	// packages/pages/graphiql/bar.js
+	function showBar(parts) {
+		const { session } = parts;
+		const [notice, user, signOut, tryIt] = [
+			"notice",
+			"user",
+			"sign-out",
+			"try-it"
+		].map((id) => document.querySelector(`#${id}`));
+		const show = ({ detail = "" } = {}) => {
+			notice.textContent = detail;
+			user.textContent = session.token ? `Signed in${session.name ? ` as ${session.name}` : ""}` : "Not signed in";
+			signOut.hidden = !session.token;
+		};
+		show();
+		session.addEventListener("change", show);
+		signOut.addEventListener("click", () => session.end());
+		tryIt.addEventListener("click", async () => {
+			tryIt.hidden = true;
+			try {
+				await startDemo(parts);
+			} catch (error) {
+				notice.textContent = error.message;
+				tryIt.hidden = false;
+			}
+		});
+		hasNoRooms(parts.client).then((isEmpty) => {
+			tryIt.hidden = !isEmpty;
+		});
+	}
+	async function hasNoRooms(client) {
+		try {
+			const { data } = await client.post({ query: "{ rooms(limit: 1) { pagination { total } } }" });
+			return data?.rooms?.pagination.total === 0;
+		} catch {
+			return false;
+		}
+	}
+	// packages/client/src/failure.ts
+	const actions = {
+		NO_ANSWER: "repeat",
+		RATE_LIMITED: "repeat",
+		SERVICE_UNAVAILABLE: "repeat",
+		BAD_GATEWAY: "repeat",
+		REQUEST_TIMEOUT: "repeat",
+		OUTCOME_UNKNOWN: "repeat",
+		CURSOR_EXPIRED: "query",
+		SLOW_CONSUMER: "query",
+		CURSOR_INVALID: "query",
+		UNAUTHENTICATED: "signIn",
+		NOT_FOUND: "stop",
+		ROOM_DELETED: "stop",
+		MEMBERSHIP_REVOKED: "stop",
+		CONNECTION_ENDED: "stop"
+	};
+	const closeCodes = {
+		1008: "CONNECTION_ENDED",
+		1009: "PAYLOAD_TOO_LARGE",
+		4400: "INVALID_REQUEST",
+		4403: "UNAUTHENTICATED"
+	};
+	const isTemporary = (code) => code === void 0 || [
+		1e3,
+		1001,
+		1005,
+		1006,
+		1012,
+		1013,
+		1014,
+		4408,
+		4499
+	].includes(code);
+	function failureOf(error) {
+		const given = error;
+		const { message, extensions = {} } = [
+			given,
+			given?.errors,
+			given?.graphQLErrors,
+			given?.response?.errors,
+			given?.source?.errors
+		].find((list) => Array.isArray(list) && list.length > 0)?.[0] ?? { message: given?.reason || given?.message || "no answer" };
+		const code = String(extensions["code"] ?? given?.extensions?.code ?? closeCodes[given?.code] ?? "NO_ANSWER");
+		return {
+			code,
+			message,
+			action: actions[code] ?? "show",
+			extensions
+		};
+	}
+	// packages/client/src/resume.ts
+	function createResume(onCaughtUp = () => {}) {
+		const seen = new Map();
+		const stale = new Set();
+		const catchingUp = new Set();
+		const listeners = new Map();
+		let events = 0;
+		function see(id, { room, cursor, ended, cursors }) {
+			if (!seen.has(id)) return;
+			if (room === void 0) return void seen.set(id, cursor);
+			const rooms = seen.get(id) ?? {};
+			if (ended) delete rooms[room];
+			else if (cursor !== void 0) rooms[room] = cursor;
+			seen.set(id, Object.assign(rooms, cursors));
+		}
+		function endCatchUp(id) {
+			listeners.get(id)?.();
+			listeners.delete(id);
+			if (catchingUp.delete(id) && catchingUp.size === 0) onCaughtUp(events);
+		}
+		function forget(id) {
+			seen.delete(id);
+			listeners.delete(id);
+			endCatchUp(id);
+		}
+		return {
+			connectionParams: () => ({ live: { seen: Object.fromEntries(seen) } }),
+			on: {
+				connected: (_socket, _payload, wasRetry) => {
+					events = 0;
+					catchingUp.clear();
+					for (const id of seen.keys()) {
+						stale.add(id);
+						if (wasRetry) catchingUp.add(id);
+					}
+					if (catchingUp.size === 0) onCaughtUp(0);
+				},
+				ping: (_received, payload) => {
+					const { live = {}, cursors = {}, replays = [], caughtUp = [] } = payload ?? {};
+					for (const [id, cursor] of Object.entries(live)) {
+						if (seen.has(id)) seen.set(id, cursor);
+						if (replays.includes(id)) catchingUp.add(id);
+						else endCatchUp(id);
+					}
+					for (const [id, own] of Object.entries(cursors)) Object.assign(seen.get(id) ?? {}, own);
+					for (const id of caughtUp) endCatchUp(id);
+				},
+				message: ({ type, id = "", payload }) => {
+					if (type === "connection_ack") return;
+					for (const old of stale) forget(old);
+					stale.clear();
+					if (type === "error" || type === "complete") return forget(id);
+					if (type !== "next") return;
+					const live = payload?.extensions?.live;
+					if (!live) return endCatchUp(id);
+					if (catchingUp.has(id)) events += 1;
+					see(id, live);
+				}
+			},
+			jsonMessageReplacer: (key, value) => {
+				if (key !== "") return value;
+				const { id = "", type, payload } = value;
+				stale.delete(id);
+				if (type === "complete") forget(id);
+				if (type !== "subscribe") return value;
+				seen.set(id, seen.get(id));
+				const listener = listeners.get(payload);
+				listeners.delete(payload);
+				if (listener) listeners.set(id, listener);
+				return value;
+			},
+			onCaughtUp: (payload, listener) => listeners.set(payload, listener)
+		};
+	}
+	// packages/client/src/store.ts
+	function createStore(initial, start = () => () => {}) {
+		let value = initial;
+		let stop = () => {};
+		const listeners = new Set();
+		const update = (change) => {
+			value = {
+				...value,
+				...change
+			};
+			for (const listener of listeners) listener();
+		};
+		return {
+			get: () => value,
+			subscribe: (listener) => {
+				const own = () => listener();
+				listeners.add(own);
+				if (listeners.size === 1) stop = start(update);
+				return () => {
+					if (listeners.delete(own) && listeners.size === 0) stop();
+				};
+			},
+			update
+		};
+	}
+	// packages/client/src/client.ts
+	const pongTimeoutMs = 5e3;
+	const keepAliveMs = 1e4;
+	const maxRetryWaitMs = 5e3;
+	const renewEveryMs = 5e3;
+	const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+	function createPostroomClient({ url, createClient, token: given, onToken = () => {}, onEnd = () => {}, retryWaitMs = (attempt) => Math.random() * Math.min(maxRetryWaitMs, 500 * 2 ** attempt), webSocket }) {
+		const endpoint = new URL(url, globalThis.location?.href).href;
+		const connection = createStore({ state: "connecting" });
+		const resume = createResume((events) => connection.update({
+			state: "live",
+			caughtUp: events
+		}));
+		let token = typeof given === "string" ? given : void 0;
+		let socket;
+		let pong;
+		let wasRefused = false;
+		let isRefused = false;
+		const authorization = async () => {
+			if (typeof given === "function") token = await given();
+			return token === void 0 ? {} : { authorization: `Bearer ${token}` };
+		};
+		async function request(query, variables = {}) {
+			const headers = {
+				"content-type": "application/json",
+				accept: "application/graphql-response+json, application/json",
+				...await authorization()
+			};
+			const response = await fetch(endpoint, {
+				method: "POST",
+				headers,
+				body: JSON.stringify({
+					query,
+					variables
+				})
+			});
+			const { data, errors } = await response.json();
+			if (data && !errors) return data;
+			throw Object.assign(new Error(errors?.[0]?.message ?? "no answer"), {
+				errors,
+				data,
+				status: response.status
+			});
+		}
+		function sendToken() {
+			if (socket) socket.send(JSON.stringify({
+				type: "ping",
+				payload: { authorization: `Bearer ${token}` }
+			}));
+		}
+		function setToken(next) {
+			token = next;
+			onToken(next);
+			sendToken();
+		}
+		async function renew(expiresAt) {
+			const old = token;
+			while (token === old && Date.now() < expiresAt && socket) try {
+				if (typeof given === "function") await authorization().then(sendToken);
+				else setToken((await request("mutation { renewSession { accessToken } }")).renewSession.accessToken);
+				return;
+			} catch (error) {
+				if (failureOf(error).action !== "repeat") return;
+				await wait(renewEveryMs);
+			}
+		}
+		function isFinal(code) {
+			const mayChange = code === 4403 && !wasRefused;
+			wasRefused ||= code === 4403;
+			return !isTemporary(code) && !mayChange;
+		}
+		async function connectionParams() {
+			try {
+				return {
+					...resume.connectionParams(),
+					...await authorization()
+				};
+			} catch {
+				live.terminate();
+				return {};
+			}
+		}
+		const live = createClient({
+			url: endpoint.replace(/^http/, "ws"),
+			retryAttempts: Number.POSITIVE_INFINITY,
+			retryWait: (attempt) => wait(retryWaitMs(attempt)),
+			shouldRetry: () => !isRefused,
+			keepAlive: keepAliveMs,
+			lazyCloseTimeout: 5e3,
+			...webSocket,
+			connectionParams,
+			jsonMessageReplacer: resume.jsonMessageReplacer,
+			on: {
+				connected: (opened, payload, wasRetry) => {
+					socket = opened;
+					isRefused = wasRefused = false;
+					if (wasRetry) connection.update({ state: "catching up" });
+					resume.on.connected(opened, payload, wasRetry);
+				},
+				closed: (event) => {
+					const wasConnected = socket !== void 0 || connection.get().state === "stale";
+					socket = void 0;
+					clearTimeout(pong);
+					isRefused = isFinal(event.code);
+					const state = isRefused ? "refused" : wasConnected && event.code !== 1e3 ? "stale" : "connecting";
+					const failure = isRefused ? failureOf(event) : void 0;
+					connection.update({
+						state,
+						failure
+					});
+					if (failure) onEnd(failure);
+				},
+				ping: (received, payload) => {
+					if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
+					if (payload?.expiresAt) renew(Date.parse(payload.expiresAt));
+					resume.on.ping(received, payload);
+				},
+				pong: (received) => received && clearTimeout(pong),
+				message: (message) => {
+					if (message.type === "error") onEnd(failureOf(message.payload));
+					resume.on.message(message);
+				}
+			}
+		});
+		return {
+			live,
+			connection,
+			request,
+			setToken,
+			onCaughtUp: resume.onCaughtUp
+		};
+	}
+	// packages/pages/graphiql/client.ts
+	var Client = class {
+		#endpoint;
+		#session;
+		constructor(endpoint, session) {
+			this.#endpoint = endpoint;
+			this.#session = session;
+		}
+		async post(request, headers = {}) {
+			const result = await this.#postWithSession(request, headers);
+			const token = Object.values(result.data ?? {}).find((payload) => payload?.accessToken)?.accessToken;
+			if (token) this.#session.start(token, await this.#nameOf(token));
+			return result;
+		}
+		async #postWithSession(request, headers) {
+			const { token } = this.#session;
+			if (!token || authorizationOf(headers)) return (await this.#send(request, headers)).result;
+			const answer = await this.#send(request, withToken(token, headers));
+			if (!isRefused(answer)) return answer.result;
+			this.#session.refuse(token);
+			return (await this.#send(request, headers)).result;
+		}
+		async #nameOf(token) {
+			const { result } = await this.#send({ query: "{ viewer { name } }" }, withToken(token));
+			return result.data?.viewer?.name;
+		}
+		async #send(request, given) {
+			const headers = new Headers(given);
+			headers.set("content-type", "application/json");
+			headers.set("accept", "application/graphql-response+json, application/json");
+			const response = await fetch(this.#endpoint, {
+				method: "POST",
+				headers,
+				body: JSON.stringify(request)
+			});
+			return {
+				status: response.status,
+				result: await response.json()
+			};
+		}
+		stream(request, headers = {}) {
+			const session = this.#session;
+			const typed = authorizationOf(headers)?.replace(/^bearer +/i, "");
+			const { live, connection } = createPostroomClient({
+				url: this.#endpoint.href,
+				createClient: graphql_ws.createClient,
+				token: typed ?? session.token,
+				...!typed && { onToken: (token) => session.renew(token) },
+				onEnd: ({ code }) => {
+					if (code === "UNAUTHENTICATED" && !typed && session.token) session.refuse(session.token);
+				}
+			});
+			const usesSession = !typed && session.token !== void 0;
+			let sink;
+			let unsubscribe;
+			const stop = () => {
+				session.removeEventListener("change", onChange);
+				unsubscribe?.();
+			};
+			const onChange = (event) => {
+				if (usesSession && !session.token && event instanceof CustomEvent && event.detail === "") stop();
+			};
+			const start = () => {
+				session.addEventListener("change", onChange);
+				unsubscribe = live.subscribe(request, {
+					next: (result) => sink.next(result),
+					error: (fault) => sink.error(toReadable(fault)),
+					complete: () => sink.complete()
+				});
+			};
+			const sendTo = (next) => {
+				sink = next;
+				if (!unsubscribe) start();
+			};
+			return {
+				name: request.operationName ?? "Subscription",
+				connection,
+				sendTo,
+				stop
+			};
+		}
+	};
+	function withToken(token, given = {}) {
+		const headers = new Headers(given);
+		headers.set("authorization", `Bearer ${token}`);
+		return headers;
+	}
+	function authorizationOf(headers) {
+		return new Headers(headers).get("authorization");
+	}
+	function isRefused({ status, result }) {
+		const [error] = result.errors ?? [];
+		return status === 401 && error?.path === void 0;
+	}
+	function toReadable(fault) {
+		if (fault instanceof CloseEvent) return { message: `The WebSocket was closed: ${fault.code} ${fault.reason}` };
+		return fault instanceof Event ? { message: "The WebSocket could not be opened." } : fault;
+	}
+	// packages/pages/graphiql/live-panel.js
+	const maxEvents = 100;
+	var LivePanel = class {
+		#panel = document.querySelector("#live");
+		#state = document.querySelector("#live-state");
+		#events = document.querySelector("#live-events");
+		#stream;
+		#hasEnded = false;
+		#notice = "";
+		constructor() {
+			document.querySelector("#live-close").addEventListener("click", () => this.#close());
+		}
+		show(stream) {
+			const stopped = this.#hasEnded ? void 0 : this.#stream?.name;
+			this.#notice = stopped ? ` ${stopped} was stopped: only one subscription continues here.` : "";
+			this.#close();
+			this.#stream = stream;
+			this.#hasEnded = false;
+			this.#say("waiting for events.");
+			this.#panel.hidden = false;
+			stream.sendTo(Object.fromEntries(Object.entries({
+				next: (result) => this.#add(result),
+				error: (fault) => this.#end(`ended: ${fault.message ?? fault[0]?.message}`),
+				complete: () => this.#end("ended.")
+			}).map(([name, act]) => [name, this.#ifCurrent(stream, act)])));
+		}
+		#ifCurrent(stream, act) {
+			return (value) => {
+				if (stream === this.#stream) act(value);
+			};
+		}
+		#say(text) {
+			this.#state.textContent = `${this.#stream.name}: ${text}${this.#notice}`;
+		}
+		#end(text) {
+			this.#hasEnded = true;
+			this.#say(text);
+		}
+		#add(result) {
+			this.#say("live.");
+			const event = document.createElement("li");
+			event.textContent = JSON.stringify(result.errors ?? result.data, null, 2);
+			this.#events.prepend(event);
+			if (this.#events.childElementCount > maxEvents) this.#events.lastElementChild.remove();
+		}
+		#close() {
+			this.#stream?.stop();
+			this.#stream = void 0;
+			this.#panel.hidden = true;
+			this.#events.replaceChildren();
+		}
+	};
+	// packages/pages/graphiql/storage.js
+	const prefix = "postroom:";
+	function storedKeys() {
+		return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+	}
+	const storage = {
+		getItem: (key) => localStorage.getItem(prefix + key),
+		setItem: (key, value) => localStorage.setItem(prefix + key, value),
+		removeItem: (key) => localStorage.removeItem(prefix + key),
+		clear: () => storedKeys().map((key) => localStorage.removeItem(key)),
+		get length() {
+			return storedKeys().length;
+		}
+	};
+	// packages/pages/graphiql/workspace.js
+	const roomKey = "postroom:room";
+	var Workspace = class {
+		#state = {
+			tabs: [],
+			activeTabIndex: 0
+		};
+		#panel;
+		#left;
+		constructor(panel) {
+			this.#panel = panel;
+		}
+		onTabChange(state) {
+			this.#state = state;
+			for (const tab of state.tabs) nameTab(tab);
+			const left = this.#left;
+			this.#left = void 0;
+			if (left && state.tabs.some(({ id }) => id === left.tab)) this.#panel.show(left.stream);
+			else left?.stream.stop();
+		}
+		run(stream) {
+			const tab = this.#state.tabs[this.#state.activeTabIndex]?.id;
+			return { subscribe: (observer) => {
+				stream.sendTo(observer);
+				return { unsubscribe: () => this.#leave({
+					stream,
+					tab
+				}) };
+			} };
+		}
+		#leave(left) {
+			this.#left = left;
+			queueMicrotask(() => {
+				if (this.#left !== left) return;
+				this.#left = void 0;
+				left.stream.stop();
+			});
+		}
+		fillRoom(id) {
+			if (this.#state.tabs.length === 0) document.querySelector(".graphiql-tab-button")?.click();
+			const previous = [roomPlaceholder, sessionStorage.getItem(roomKey) ?? id];
+			sessionStorage.setItem(roomKey, id);
+			for (const tab of this.#state.tabs) for (const text of previous) tab.variables = tab.variables?.replaceAll(text, id) ?? null;
+		}
+		select(title) {
+			const index = this.#state.tabs.findIndex((tab) => tab.title === title);
+			document.querySelectorAll(".graphiql-tab-button")[index]?.click();
+		}
+	};
+	function nameTab(tab) {
+		const [, name] = /^(?:query|mutation|subscription)\s+(\w+)/m.exec(tab.query ?? "") ?? [];
+		if (name) tab.title = name;
+	}
+	// packages/pages/graphiql/start.js
+	const session = new PageSession("postroom:session");
+	const client = new Client(new URL(location.pathname, location.origin), session);
+	const panel = new LivePanel();
+	const workspace = new Workspace(panel);
+	async function fetcher(request, { headers: typed, documentAST } = {}) {
+		const headers = new Headers(typed);
+		if (/^(bearer)?$/i.test(headers.get("authorization") ?? "")) headers.delete("authorization");
+		const operation = operationOf(request, documentAST);
+		if (operation?.operation === "subscription") return workspace.run(client.stream(request, headers));
+		const result = await client.post(request, headers);
+		const created = operation?.selectionSet.selections.find(({ name }) => name?.value === "createRoom");
+		const room = created && result.data?.[(created.alias ?? created.name).value]?.room?.id;
+		if (room) workspace.fillRoom(room);
+		return result;
+	}
+	function operationOf({ operationName }, document) {
+		const operations = document?.definitions.filter(({ kind }) => kind === "OperationDefinition") ?? [];
+		return operations.find(({ name }) => name?.value === operationName) ?? operations[0];
+	}
+	const workerUrls = Object.fromEntries(Object.entries(workers).map(([label, source]) => [label, URL.createObjectURL(new Blob([source], { type: "text/javascript" }))]));
+	self.MonacoEnvironment = {
+		globalAPI: false,
+		getWorkerUrl: (_module, label) => workerUrls[label]
+	};
+	const graphiql = {
+		...options,
+		fetcher,
+		storage,
+		shouldPersistHeaders: false,
+		onTabChange: (state) => workspace.onTabChange(state),
+		onEditQuery: () => {}
+	};
+	storage.removeItem("graphiql:headers");
+	showBar({
+		client,
+		session,
+		workspace,
+		panel
+	});
+	Promise.allSettled([...document.fonts].map((font) => font.load())).then(() => {
+		YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), graphiql);
+	});
+})(graphqlWs);

@@ -1,0 +1,26 @@
+import { expect, it, vi } from 'vitest';
+import { roomStore } from '../../packages/client/src/index.ts';
+import { open, openClient } from '../support/clients/postroom-client.ts';
+import { advanceTime, launchWithVirtualClock, pollWhileTimePasses } from '../support/server/virtual-timers.ts';
+
+const dayMs = 86_400_000;
+
+it('a token is renewed before it expires, and the subscriptions continue', async () => {
+  const postroom = await launchWithVirtualClock();
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'room');
+  const tokens: string[] = [];
+  // The server tells the client of the end of its credentials a minute before.
+  vi.setSystemTime(Date.now() + dayMs - 30_000);
+  const client = openClient(postroom.graphqlUrl, { token: ada.token, onToken: (token) => tokens.push(token) });
+  const store = open(roomStore(client, room));
+  await pollWhileTimePasses(() => tokens.length).toBe(1);
+  // Past the end of the first token.
+  advanceTime(31_000);
+  await expect(postroom.ask('{ viewer { id } }', {}, ada.token)).rejects.toThrow();
+  const renewed = { ...ada, token: tokens[0] ?? '' };
+  await postroom.createPost(renewed, room, 'after');
+  await pollWhileTimePasses(() => store.get().posts.length).toBe(1);
+  expect(await client.request('{ viewer { id } }')).toEqual({ viewer: { id: ada.id } });
+  expect(client.ends).toEqual([]);
+});
