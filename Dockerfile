@@ -1,14 +1,15 @@
-# syntax=docker/dockerfile:1
 # Node runs the TypeScript sources directly, so there is no build step. The oldest releases of Node without known
-# vulnerabilities are 24.22.3 and 26.13.1 (SECURITY.md): `docker build --pull` replaces an older image of the tag.
+# vulnerabilities are 24.22.3 and 26.13.1 (SECURITY.md). `docker build --pull` also gets the latest packages of Debian.
 
-FROM node:24-slim AS packages
+FROM node:24.22.3-slim AS base
+
+FROM base AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The workspace contains only Node, which is in the image.
 RUN npm ci --omit=dev --workspaces=false --ignore-scripts
 
-FROM node:24-slim
+FROM base
 # docker build --build-arg REVISION=$(git rev-parse HEAD) .
 ARG REVISION
 LABEL org.opencontainers.image.title="Postroom" \

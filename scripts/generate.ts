@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
@@ -11,7 +11,7 @@ import { inRepository, runInstalled } from './repository.ts';
 
 const resolverTypes = 'src/generated/resolver-types.generated.ts';
 
-/** The generated files, and the text of each for the schema. */
+/** The generated files, and the text of each for the schema. Clients and examples have copies of some. */
 const generated: Record<string, (sdl: string) => Promise<string>> = {
   [resolverTypes]: generateResolverTypes,
   'possible-types.json': generatePossibleTypes,
@@ -81,7 +81,16 @@ export async function checkGenerated(): Promise<string[]> {
 
 async function generate(): Promise<[file: string, text: string][]> {
   const sdl = await readFile(inRepository('schema.graphql'), 'utf8');
-  return Promise.all(Object.entries(generated).map(async ([file, textOf]) => [file, await textOf(sdl)]));
+  const targets = Object.entries(generated).flatMap(([file, textOf]) => {
+    const text = textOf(sdl);
+    return [file, ...findCopies(file)].map(async (path): Promise<[string, string]> => [path, await text]);
+  });
+  return Promise.all(targets);
+}
+
+/** The files of the same name in clients and examples. */
+function findCopies(file: string): string[] {
+  return globSync([`clients/*/${file}`, `examples/*/src/${file}`], { cwd: inRepository() });
 }
 
 async function generateResolverTypes(sdl: string): Promise<string> {

@@ -26,7 +26,8 @@ const commands: Record<string, () => Promise<Command>> = {
   key: async () => (await import('./commands/key.ts')).key,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/backup.ts')).restore,
-  check: async () => (await import('./commands/check.ts')).check,
+  validate: async () => (await import('./commands/validate.ts')).validate,
+  check: async () => (await import('./commands/validate.ts')).validate, // the earlier name
   schema: async () => (await import('./commands/schema.ts')).printSchema,
 };
 
@@ -41,7 +42,7 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom backup FILE [--force]
        postroom backup --to DIR --keep N [--every 1h]
        postroom restore FILE [--force]
-       postroom check [--production]
+       postroom validate [--production]
        postroom schema [--json | --possible-types]`;
 
 const [name = 'serve', ...args] = process.argv.slice(2);

@@ -4,9 +4,6 @@ import { basename, join } from 'node:path';
 import { inRepository } from '../repository.ts';
 import { listSamples, readDocuments, type Sample } from './documents.ts';
 
-/** Files of the root that clients and examples copy. */
-const copiedFiles = ['possible-types.json', 'schema.graphql'];
-
 /** Samples of docs/resume.md that clients and examples copy. */
 const copiedSamples = ['resumable.js'];
 
@@ -14,7 +11,6 @@ const copiedSamples = ['resumable.js'];
 export async function checkCopies(root = inRepository()): Promise<string[]> {
   const samples = (await readDocuments(root)).flatMap(listSamples);
   const originals = new Map(copiedSamples.map((name) => [name, '']));
-  for (const name of copiedFiles) originals.set(name, await readFile(join(root, name), 'utf8'));
   for (const sample of samples.filter(({ path }) => path === 'docs/resume.md')) {
     const { name, code } = splitName(sample);
     if (copiedSamples.includes(name)) originals.set(name, `${code}\n`);

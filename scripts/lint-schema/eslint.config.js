@@ -1,4 +1,5 @@
 import graphql from '@graphql-eslint/eslint-plugin';
+import { inboxEventTypes, roomEventTypes } from '../../src/data/event-log/room-event-types.ts';
 
 /*
  * Only for schema.graphql: Biome checks the code. The rules are those of graphql-eslint for schemas and for Relay. An
@@ -24,15 +25,8 @@ const exceptions = {
           // A state of a room, which is not stored.
           'RoomPresence',
           // The position in a stream, `cursor`, identifies an event.
-          'PostCreated',
-          'PostUpdated',
-          'PostDeleted',
-          'MemberJoined',
-          'MemberLeft',
-          'RoomUpdated',
-          'OtherEvent',
-          'RoomRead',
-          'RoomDeleted',
+          ...Object.keys(roomEventTypes),
+          ...inboxEventTypes,
         ],
       },
     },

@@ -696,7 +696,7 @@ export type ErrorCount = {
 export type Mutation = {
   /**
    * Creates an account and signs in. A server with `SIGN_UP=closed` refuses it with FORBIDDEN, and a server with
-   * `SIGN_UP=invited` refuses it without an invitation.
+   * `SIGN_UP=invited` refuses it without an invitation. The users of a network address share a limit: RATE_LIMITED.
    */
   signUp?: Maybe<SignUpPayload>;
   /** Signs in with an e-mail address and a password. */

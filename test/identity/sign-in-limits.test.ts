@@ -94,6 +94,13 @@ describe('each field of an operation counts', () => {
     expect(await countUsers('pair')).toBe(limit / 2);
   });
 
+  it('signUp: the refusal says that the users of an address share the limit', async () => {
+    const fields = Array.from({ length: limit + 1 }, (_, n) => signUpField(`office${n}`));
+    const headers = { 'x-forwarded-for': newAddress() };
+    const { errors } = await post(server.postroom, aliased(fields), { headers });
+    expect(errors?.[0]?.message).toContain('All users of a network address share a limit.');
+  });
+
   it.each([
     'updateUser',
     'replaceUser',

@@ -110,6 +110,21 @@ describe('Dockerfile', () => {
     expect(imported.filter((name) => !(name in dependencies))).toEqual([]);
   });
 
+  it('and compose.yaml name exact versions of the images that they use', () => {
+    const own = instructionsOf('FROM').map((rest) => rest.split(' AS ')[1]);
+    const bases = instructionsOf('FROM').flatMap((rest) => rest.split(' ')[0] ?? []);
+    const images = [...bases, ...services.flatMap(([, { image, build }]) => (build ? [] : image))];
+    const used = images.filter((image) => !own.includes(image));
+    expect(used.map((image) => image.split(':')[0])).toEqual(['node', 'haproxy', 'postgres', 'redis']);
+    for (const image of used) expect(image).toMatch(/^\w+:\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
+  });
+
+  it('has the port and the volume that the sample of the README uses', () => {
+    const [sample = ''] = /docker run .*?\n *```/s.exec(readFileSync(inRepository('README.md'), 'utf8')) ?? [];
+    expect(/--publish \S+:(\d+) /.exec(sample)?.[1]).toBe(instructionsOf('EXPOSE')[0]);
+    expect(/--volume \w+:(\S+) /.exec(sample)?.[1]).toBe(instructionsOf('VOLUME')[0]);
+  });
+
   it('names the version of the package, and starts node with the options of npm start', () => {
     expect(dockerfile).toContain(`org.opencontainers.image.version="${version}"`);
     expect(commandOf(instructionsOf('CMD').at(-1))).toEqual(['node', ...(nodeOptions ?? []), 'src/main.ts', 'serve']);

@@ -83,9 +83,8 @@ function remainingMs({ endsAt }: AttemptWindow): number {
 }
 
 function tooManyAttempts(retryAfterMs: number): ClientError {
-  return new ClientError('RATE_LIMITED', 'Too many attempts to sign in, to sign up or to change an e-mail address.', {
-    retryAfterMs,
-  });
+  const reason = 'Too many attempts to sign in, to sign up or to change an e-mail address.';
+  return new ClientError('RATE_LIMITED', `${reason} All users of a network address share a limit.`, { retryAfterMs });
 }
 
 function accountKeyOf(email: string): string {

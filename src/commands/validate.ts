@@ -21,13 +21,12 @@ const production: [string, RegExp, string][] = [
 ];
 
 /**
- * `check [--production]`: validates settings, schema, database and bus, and changes nothing. Prints a line for each, and one
+ * `validate [--production]`: validates settings, schema, database and bus, and changes nothing. Prints a line for each, and one
  * for each problem; an old Node is only a warning. Returns 0 if a server can start (and nothing above is missing), else 1.
  */
-export async function check(args: string[]): Promise<number> {
+export async function validate(args: string[]): Promise<number> {
   const isProduction = args.join(' ') === '--production';
-  if (args.length > 0 && !isProduction)
-    throw new WrongArguments('check [--production]   (settings are environment variables)');
+  if (args.length > 0 && !isProduction) throw new WrongArguments('validate [--production]');
   const vulnerable = findVulnerableNode();
   if (vulnerable) process.stdout.write(`node: warning: ${vulnerable}\n`);
   let config: Config | undefined;
@@ -57,7 +56,7 @@ function checkProduction(): string {
   throw new AggregateError(missing.map(([name, , rule]) => new ClientError('VALIDATION_ERROR', `${name} ${rule}`)));
 }
 
-/** Prints the result of a part of the check. Returns false if it failed. */
+/** Prints the result of a part of the validation. Returns false if it failed. */
 async function report(part: string, work: () => string | Promise<string>): Promise<boolean> {
   try {
     const note = await work();

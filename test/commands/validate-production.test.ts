@@ -6,7 +6,7 @@ import { inRepository } from '../../scripts/repository.ts';
 import { newSessionKey } from '../support/database/test-database.ts';
 import { run, type Settings, scratchFolder } from '../support/server/postroom.ts';
 
-/** `postroom check --production`. */
+/** `postroom validate --production`. */
 
 // The command creates no database.
 const complete: Record<string, string> = {
@@ -18,8 +18,8 @@ const complete: Record<string, string> = {
 };
 const names = Object.keys(complete);
 
-async function check(settings: Settings) {
-  const { status, stdout, stderr } = await run(['check', '--production'], settings);
+async function validate(settings: Settings) {
+  const { status, stdout, stderr } = await run(['validate', '--production'], settings);
   expect(stderr).toBe('');
   return { status, lines: stdout.split('\n').filter((line) => line.startsWith('production: ')) };
 }
@@ -29,17 +29,17 @@ async function expectMissing(missing: string[], settings: Settings): Promise<voi
   const lines = missing.map((name) =>
     expect.stringMatching(new RegExp(`^production: failed: ${name} must be .+[,:] .+$`)),
   );
-  expect(await check(settings)).toEqual({ status: 1, lines });
+  expect(await validate(settings)).toEqual({ status: 1, lines });
 }
 
-describe('check --production', () => {
-  it('succeeds after what check prints without it, also if a secret is in a file, and no proxy adds to X-Forwarded-For', async () => {
+describe('validate --production', () => {
+  it('succeeds after what validate prints without it, also if a secret is in a file, and no proxy adds to X-Forwarded-For', async () => {
     const { SESSION_KEY = '', ...others } = complete;
     const file = join(scratchFolder(), 'key');
     writeFileSync(file, SESSION_KEY);
     const settings = { ...others, SESSION_KEY_FILE: file, TRUST_PROXY: '0' };
-    const plain = await run(['check'], settings);
-    const { status, stdout } = await run(['check', '--production'], settings);
+    const plain = await run(['validate'], settings);
+    const { status, stdout } = await run(['validate', '--production'], settings);
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${plain.stdout}production: ok\n` });
   });
 
@@ -56,8 +56,8 @@ describe('check --production', () => {
     });
   });
 
-  it('fails if plain check fails', async () => {
-    expect(await check({ ...complete, HOST: '203.0.113.1' })).toEqual({ status: 1, lines: ['production: ok'] });
+  it('fails if plain validate fails', async () => {
+    expect(await validate({ ...complete, HOST: '203.0.113.1' })).toEqual({ status: 1, lines: ['production: ok'] });
   });
 
   it('asks for the settings of the checklist in the README', () => {

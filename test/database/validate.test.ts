@@ -4,22 +4,22 @@ import { PostgresCluster, postgresPrograms } from '../support/database/postgres-
 import { newSessionKey } from '../support/database/test-database.ts';
 import { launchForTest, run } from '../support/server/postroom.ts';
 
-/* `postroom check` with PostgreSQL. */
+/* `postroom validate` with PostgreSQL. */
 
 const skipped = postgresPrograms === undefined ? ' (skipped, because initdb is not installed)' : '';
 const SESSION_KEY = newSessionKey();
 /** The Node that runs the tests may have known vulnerabilities: test/commands/node-release.test.ts. */
 const nodeWarning = /^node: warning: .*\n/;
 
-describe.skipIf(skipped !== '')(`the check of a PostgreSQL database${skipped}`, () => {
+describe.skipIf(skipped !== '')(`postroom validate, for a PostgreSQL database${skipped}`, () => {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await PostgresCluster.start();
   });
   afterAll(() => cluster.remove());
 
-  async function check(url: string) {
-    const { status, stdout } = await run(['check'], { DATABASE_URL: url, SESSION_KEY });
+  async function validate(url: string) {
+    const { status, stdout } = await run(['validate'], { DATABASE_URL: url, SESSION_KEY });
     return { status, lines: stdout.replace(nodeWarning, '').trimEnd().split('\n') };
   }
 
@@ -28,7 +28,7 @@ describe.skipIf(skipped !== '')(`the check of a PostgreSQL database${skipped}`, 
     const url = cluster.url(database);
     const name = `postgres://127.0.0.1:${cluster.port}/${database}`;
     const tables = `select * from information_schema.tables where table_schema = 'public'`;
-    expect(await check(url)).toEqual({
+    expect(await validate(url)).toEqual({
       status: 0,
       lines: [
         'settings: ok',
@@ -40,9 +40,9 @@ describe.skipIf(skipped !== '')(`the check of a PostgreSQL database${skipped}`, 
     expect(await cluster.query(database, tables)).toEqual([]);
     await (await launchForTest({ DATABASE_URL: url, SESSION_KEY })).stop();
     const [row] = await cluster.query(database, 'select seen from migrations');
-    expect((await check(url)).lines[2]).toBe(`database: ok, ${name}, version ${row?.['seen']}`);
+    expect((await validate(url)).lines[2]).toBe(`database: ok, ${name}, version ${row?.['seen']}`);
     await cluster.query(database, 'update migrations set seen = 3, needed = 3');
-    expect((await check(url)).lines[2]).toBe(
+    expect((await validate(url)).lines[2]).toBe(
       `database: ok, ${name}, version 3, which the server will migrate to ${row?.['seen']}`,
     );
     expect(await cluster.query(database, 'select seen from migrations')).toEqual([{ seen: 3 }]);
@@ -59,7 +59,7 @@ describe.skipIf(skipped !== '')(`the check of a PostgreSQL database${skipped}`, 
       [cluster.url(latin), 'its encoding is LATIN1'],
       ['postgres://ada:hushed@127.0.0.1:1/postroom', 'ECONNREFUSED'],
     ] as const) {
-      const { status, lines } = await check(url);
+      const { status, lines } = await validate(url);
       expect(status).toBe(1);
       expect(lines[2]).toMatch(new RegExp(`^database: failed: the database cannot be used: .*${reason}`));
       expect(lines.join()).not.toContain('hushed');
