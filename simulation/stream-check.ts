@@ -3,6 +3,7 @@ import { decodeCursor, encodeCursor, type RoomPosition } from '../src/live/curso
 import type { Stream } from '../src/live/stream.ts';
 import { findWrongField, findWrongRead } from './content-check.ts';
 import type { Committed, Model, UserEvent } from './model.ts';
+import { PackageClient } from './package-client.ts';
 import type { RunContext } from './run-context.ts';
 import type { LiveExtension, LiveMessage, Received } from './socket.ts';
 
@@ -50,6 +51,9 @@ export class StreamCheck {
   };
   /** The cursor of another room that it sends with the next connection. */
   #foreign: RoomPosition | undefined;
+  /** The client has not kept its cursors as it should, and was not announced a position since. */
+  #isDisturbed = false;
+  readonly #package = new PackageClient();
   /** The node of the present connection. */
   #node = '';
   #connectedAt = 0;
@@ -77,9 +81,16 @@ export class StreamCheck {
     this.#openedAt = undefined;
     this.#session = undefined;
     this.present = undefined;
+    const kept = this.#package.connect();
     if (!this.positions || this.#follows.kind === 'presence') return undefined;
     if (this.#foreign) return [encodeCursor(this.#foreign)];
-    return Array.from([...this.positions.values(), ...(this.#userPosition ? [this.#userPosition] : [])], encodeCursor);
+    const cursors = Array.from(this.positions.values(), encodeCursor);
+    if (this.#userPosition) cursors.push(encodeCursor(this.#userPosition));
+    const missing = kept && cursors.find((cursor) => !kept.includes(cursor));
+    const isLonger = kept && kept.length > cursors.length + Number(this.#isEarlier);
+    if (!this.#isDisturbed && (missing || isLonger))
+      this.#fail(`@postroom/client has kept ${JSON.stringify(kept)} instead of ${JSON.stringify(cursors)}`);
+    return cursors;
   }
 
   /** The node has accepted its credential. */
@@ -90,6 +101,7 @@ export class StreamCheck {
   /** Forgets the events since an earlier moment: it receives them again. */
   goBack(): void {
     const { positions } = this;
+    this.#isDisturbed = true;
     const current = { positions: positions && new Map(positions), ends: new Map(this.#ends), user: this.#userPosition };
     if (this.#earlier.positions) {
       this.positions = this.#earlier.positions;
@@ -111,6 +123,7 @@ export class StreamCheck {
   /** An inbox forgets the cursors of some rooms. */
   forgetSome(): void {
     if (this.#follows.kind !== 'inbox') return;
+    this.#isDisturbed = true;
     for (const roomId of this.positions?.keys() ?? [])
       if (this.#run.scheduler.random.chance(0.5)) this.positions?.delete(roomId);
   }
@@ -134,11 +147,13 @@ export class StreamCheck {
   }
 
   receive(received: Received): void {
+    this.#package.receive(received);
     if (received.kind === 'next') this.#receiveNext(received.message);
     else if (received.kind === 'error') this.#receiveEnd(received.code, received.live);
     else if (received.kind === 'position' && received.cursor !== undefined) {
       this.#run.note(`${this.#name} is announced ${JSON.stringify([received.cursor, received.userCursor])}`);
       this.positions = this.#toPositions(received.cursor);
+      this.#isDisturbed = false;
       const [start] = Object.values(received.userCursor ?? {});
       if (start !== undefined && !this.#isEarlier) this.#userPosition = toPosition(start);
       this.#since ??= this.#userPosition?.seq;
@@ -174,6 +189,7 @@ export class StreamCheck {
         this.#fail(`it is at ${seq} of room ${roomId}, which had event ${head} ${ageMs} ms ago`);
     }
     if (this.#follows.kind !== 'inbox') return;
+    this.#isDisturbed = true;
     for (const roomId of this.positions?.keys() ?? [])
       if (!model.isMember(this.#userId, roomId) && model.sinceMoved(this.#userId, roomId) > departureMs)
         this.#fail(`it was not told that room ${roomId} is no longer one of its rooms`);
