@@ -10,6 +10,7 @@ export interface Tables {
   users: UserTable;
   rooms: RoomTable;
   roomMembers: RoomMemberTable;
+  directRooms: DirectRoomTable;
   posts: PostRow;
   roomEvents: RoomEventRow;
   apiKeys: ApiKeyRow;
@@ -102,6 +103,12 @@ interface RoomMemberTable {
    * increases. Null before the member has read anything: then `joinedAt` is this time.
    */
   readUpTo: Generated<number | null>;
+}
+
+interface DirectRoomTable {
+  /** The ids of its two users, in order. */
+  pair: string;
+  roomId: string;
 }
 
 /** A user who was a member of the room, and may be one again. */

@@ -753,6 +753,12 @@ export type Mutation = {
   /** Removes the viewer from a room. Does nothing if the viewer is not a member. The owner cannot leave. */
   leaveRoom?: Maybe<LeaveRoomPayload>;
   /**
+   * Opens the direct room of the viewer and another user: a private room without an owner, of which both are members. There
+   * is one for each pair of users: every call of either of them returns the same room, and whoever has left it is a member
+   * again.
+   */
+  openDirectRoom?: Maybe<OpenDirectRoomPayload>;
+  /**
    * Adds a user to a room. Does nothing if the user is a member already. Only the room's owner and admins can do this. A user
    * who is a member of 900 rooms is not added to more (`FORBIDDEN`), so that the rest of an inbox is left to the user.
    */
@@ -952,6 +958,15 @@ export type MutationLeaveRoomArgs = {
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
  * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
+export type MutationOpenDirectRoomArgs = {
+  input: OpenDirectRoomInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
 export type MutationAddRoomMemberArgs = {
   input: AddRoomMemberInput;
 };
@@ -1124,6 +1139,12 @@ export type RevokeInvitationInput = {
   room: Scalars['ID']['input'];
   /** The id of the invitation. */
   id: Scalars['ID']['input'];
+};
+
+/** The input fields of `openDirectRoom`. */
+export type OpenDirectRoomInput = {
+  /** The id of the other user. */
+  user: Scalars['ID']['input'];
 };
 
 /** The input fields of `addRoomMember`. */
@@ -1399,6 +1420,12 @@ export type CreateInvitationPayload = {
 export type RevokeInvitationPayload = {
   /** The invitation as it was before it was revoked. */
   invitation: Invitation;
+};
+
+/** The result of `openDirectRoom`. */
+export type OpenDirectRoomPayload = {
+  /** The direct room. */
+  room: Room;
 };
 
 /** The result of `addRoomMember`. */
@@ -1881,6 +1908,7 @@ export type ResolversTypes = {
   RevokeApiKeyInput: RevokeApiKeyInput;
   CreateInvitationInput: CreateInvitationInput;
   RevokeInvitationInput: RevokeInvitationInput;
+  OpenDirectRoomInput: OpenDirectRoomInput;
   AddRoomMemberInput: AddRoomMemberInput;
   RemoveRoomMemberInput: RemoveRoomMemberInput;
   UpdateUserInput: UpdateUserInput;
@@ -1914,6 +1942,7 @@ export type ResolversTypes = {
   RevokeInvitationPayload: ResolverTypeWrapper<
     Omit<RevokeInvitationPayload, 'invitation'> & { invitation: ResolversTypes['Invitation'] }
   >;
+  OpenDirectRoomPayload: ResolverTypeWrapper<Omit<OpenDirectRoomPayload, 'room'> & { room: ResolversTypes['Room'] }>;
   AddRoomMemberPayload: ResolverTypeWrapper<Omit<AddRoomMemberPayload, 'room'> & { room: ResolversTypes['Room'] }>;
   RemoveRoomMemberPayload: ResolverTypeWrapper<
     Omit<RemoveRoomMemberPayload, 'room'> & { room: ResolversTypes['Room'] }
@@ -2001,6 +2030,7 @@ export type ResolversParentTypes = {
   RevokeApiKeyInput: RevokeApiKeyInput;
   CreateInvitationInput: CreateInvitationInput;
   RevokeInvitationInput: RevokeInvitationInput;
+  OpenDirectRoomInput: OpenDirectRoomInput;
   AddRoomMemberInput: AddRoomMemberInput;
   RemoveRoomMemberInput: RemoveRoomMemberInput;
   UpdateUserInput: UpdateUserInput;
@@ -2034,6 +2064,7 @@ export type ResolversParentTypes = {
   RevokeInvitationPayload: Omit<RevokeInvitationPayload, 'invitation'> & {
     invitation: ResolversParentTypes['Invitation'];
   };
+  OpenDirectRoomPayload: Omit<OpenDirectRoomPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   AddRoomMemberPayload: Omit<AddRoomMemberPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   RemoveRoomMemberPayload: Omit<RemoveRoomMemberPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   UpdateUserPayload: Omit<UpdateUserPayload, 'user'> & { user: ResolversParentTypes['User'] };
@@ -2608,6 +2639,12 @@ export type MutationResolvers<
     ContextType,
     RequireFields<MutationLeaveRoomArgs, 'input'>
   >;
+  openDirectRoom?: Resolver<
+    Maybe<ResolversTypes['OpenDirectRoomPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationOpenDirectRoomArgs, 'input'>
+  >;
   addRoomMember?: Resolver<
     Maybe<ResolversTypes['AddRoomMemberPayload']>,
     ParentType,
@@ -2749,6 +2786,13 @@ export type RevokeInvitationPayloadResolvers<
   ParentType extends ResolversParentTypes['RevokeInvitationPayload'] = ResolversParentTypes['RevokeInvitationPayload'],
 > = {
   invitation?: Resolver<ResolversTypes['Invitation'], ParentType, ContextType>;
+};
+
+export type OpenDirectRoomPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['OpenDirectRoomPayload'] = ResolversParentTypes['OpenDirectRoomPayload'],
+> = {
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
 };
 
 export type AddRoomMemberPayloadResolvers<
@@ -3097,6 +3141,7 @@ export type Resolvers<ContextType = Context> = {
   RevokeApiKeyPayload?: RevokeApiKeyPayloadResolvers<ContextType>;
   CreateInvitationPayload?: CreateInvitationPayloadResolvers<ContextType>;
   RevokeInvitationPayload?: RevokeInvitationPayloadResolvers<ContextType>;
+  OpenDirectRoomPayload?: OpenDirectRoomPayloadResolvers<ContextType>;
   AddRoomMemberPayload?: AddRoomMemberPayloadResolvers<ContextType>;
   RemoveRoomMemberPayload?: RemoveRoomMemberPayloadResolvers<ContextType>;
   UpdateUserPayload?: UpdateUserPayloadResolvers<ContextType>;

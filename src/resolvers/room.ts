@@ -1,10 +1,16 @@
-import { toComposed, toName } from '../common/names.ts';
-import type { Db } from '../data/database/database.ts';
+import { maxNameLength, toComposed, toName } from '../common/names.ts';
+import { type Db, UniqueViolation } from '../data/database/database.ts';
 import { deleteRoom } from '../data/domain/deletions.ts';
 import { findInvitations } from '../data/domain/invitations.ts';
-import { findMembers, hasMemberships, isMemberOf, membershipEvent } from '../data/domain/memberships.ts';
+import {
+  findMembers,
+  findMembersAmong,
+  hasMemberships,
+  isMemberOf,
+  membershipEvent,
+} from '../data/domain/memberships.ts';
 import { advanceReadPosition, findLatestTime, findPostTime } from '../data/domain/read-positions.ts';
-import { createRoomRow, insertRoom, updateRoom } from '../data/domain/rooms.ts';
+import { createRoomRow, findDirectRoom, insertDirectRoom, insertRoom, updateRoom } from '../data/domain/rooms.ts';
 import { findUser } from '../data/domain/users.ts';
 import { appendRoomRead } from '../data/event-log/user-events.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
@@ -29,7 +35,7 @@ import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
 import { joinPresence } from '../live/presence/presence-state.ts';
 import type { Context } from './context.ts';
 import { maxInvitations } from './invitation.ts';
-import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
+import { changeAfterReads, changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck } from './rules/input-check.ts';
 import { findLivingUser, isClosed } from './rules/rows.ts';
@@ -129,18 +135,18 @@ export const roomMutations = {
       if (isMember) append(membershipEvent('MemberLeft', room, viewer.user, viewer.user.id));
       return { room };
     }),
+  openDirectRoom: (_, { input }, context) => openDirectRoom(context, input.user),
   addRoomMember: (_, { input }, context) =>
     changeInRoom(
       context,
       { id: input.room, memberId: input.user },
       async (db, { append, afterCommit }, viewer, { room }) => {
         assertMayChangeRoom(viewer, room);
-        const [user, isMember, hasMaxRooms] = await Promise.all([
+        const [user, isMember] = await Promise.all([
           findUser(db, input.user, 'share').then(assertUser),
           isMemberOf(db, { roomId: room.id }, input.user),
-          hasMemberships(db, input.user, maxRoomsByOthers),
         ]);
-        if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw new ClientError('FORBIDDEN', tooManyRooms);
+        if (!isMember && user.id !== viewer.user.id) await assertMayBeAdded(db, user.id);
         if (!isMember) append(membershipEvent('MemberJoined', room, user, viewer.user.id));
         const byUserId = viewer.user.id;
         afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
@@ -161,6 +167,37 @@ export const roomMutations = {
       return { room };
     }),
 } satisfies MutationResolvers;
+
+async function openDirectRoom(context: Context, otherId: string): Promise<{ room: RoomRow | Promise<RoomRow> }> {
+  const pair = [context.viewer?.user.id, otherId].sort().join(' ');
+  const open = () =>
+    changeAfterReads(
+      context,
+      { account: 'share', row: (db) => findDirectRoom(db, pair, 'share') },
+      async (db, { append, write }, { user: viewer }, present) => {
+        const other = assertUser(await findUser(db, otherId, 'share'));
+        if (other.id === viewer.id) throw invalidInput([{ field: 'user', issue: 'invalid' }]);
+        const name = toName(Array.from(`${viewer.name}, ${other.name}`).slice(0, maxNameLength).join(''));
+        const row = present ?? createRoomRow({ name, visibility: 'PRIVATE' });
+        const room = present ?? write(insertDirectRoom(db, pair, row));
+        const members = await findMembersAmong(db, row.id, [viewer.id, other.id]);
+        if (!members.members.has(other.id)) await assertMayBeAdded(db, other.id);
+        for (const user of [viewer, other])
+          if (!members.members.has(user.id)) append(membershipEvent('MemberJoined', row, user, viewer.id));
+        return { room };
+      },
+    );
+  return open().catch((error: unknown) => {
+    // Both have opened it at the same time: the one that fails runs again, and finds the room or the membership.
+    if (error instanceof UniqueViolation) return open();
+    throw error;
+  });
+}
+
+/** @throws ClientError FORBIDDEN if the user is a member of so many rooms that only the user may join more. */
+async function assertMayBeAdded(db: Db, userId: string): Promise<void> {
+  if (await hasMemberships(db, userId, maxRoomsByOthers)) throw new ClientError('FORBIDDEN', tooManyRooms);
+}
 
 function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow | Promise<RoomRow> }> {
   return refuseDuplicate(nameTaken, () =>

@@ -57,6 +57,10 @@ const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> =
   joinRoom: ({ room }) => ({ by: 'bob', call: `joinRoom(input: { room: "${room}" }) { room { id } }` }),
   markRead: ({ room }) => ({ by: 'ada', call: `markRead(input: { room: "${room}" }) { room { id } }` }),
   leaveRoom: ({ room }) => ({ by: 'bob', call: `leaveRoom(input: { room: "${room}" }) { room { id } }` }),
+  openDirectRoom: ({ bob }) => ({
+    by: 'ada',
+    call: `openDirectRoom(input: { user: "${bob.id}" }) { room { id } }`,
+  }),
   addRoomMember: ({ room, bob }) => ({
     by: 'ada',
     call: `addRoomMember(input: { room: "${room}", user: "${bob.id}" }) { room { id } }`,

@@ -129,6 +129,7 @@ function questionsOf(
     mutation(`joinRoom(input: { room: "${room}" }) { room { id } }`),
     mutation(`leaveRoom(input: { room: "${room}" }) { room { id } }`),
     ...people.flatMap((id) => [
+      mutation(`openDirectRoom(input: { user: "${id}" }) { room { name } }`),
       mutation(`addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
       mutation(`removeRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
     ]),

@@ -104,6 +104,9 @@ const mutations: Record<string, Row[]> = {
     { call: ({ publicRoom }) => `joinRoom(input: { room: "${publicRoom}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓✓✓' },
   ],
   leaveRoom: [{ call: ({ room }) => `leaveRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓c✓f✓✓✓' }],
+  openDirectRoom: [
+    { call: ({ other }) => `openDirectRoom(input: { user: "${other}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓✓✓' },
+  ],
   addRoomMember: [
     {
       call: ({ room, other }) => `addRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`,

@@ -42,6 +42,25 @@ export const findRoom = createFinder((db, { id }) =>
   db.selectFrom('rooms').select(roomColumns).where('id', '=', id).where('deletedAt', 'is', null),
 );
 
+/** `pair`: the ids of its two users, in order. */
+export const findDirectRoom = createFinder((db, { id: pair }) =>
+  db
+    .selectFrom('rooms')
+    .select(roomColumns)
+    .where('id', '=', (eb) => eb.selectFrom('directRooms').select('roomId').where('pair', '=', pair))
+    .where('deletedAt', 'is', null),
+);
+
+/** @throws UniqueViolation if the two users have one. A room that is being deleted is replaced. */
+export async function insertDirectRoom(db: Db, pair: string, room: RoomRow): Promise<RoomRow> {
+  const inserted = await insertRoom(db, room);
+  const isDeleted = (id: string) =>
+    sql<boolean>`${sql.ref(id)} in (select "id" from rooms where "deletedAt" is not null)`;
+  await db.deleteFrom('directRooms').where('pair', '=', pair).where(isDeleted('roomId')).execute();
+  await db.insertInto('directRooms').values({ pair, roomId: room.id }).execute();
+  return inserted;
+}
+
 /** The room of a post, whose row need not have been read before. */
 export const findRoomOfPost = createFinder((db, { id }) =>
   db

@@ -249,6 +249,16 @@ export const migrations: readonly Migration[] = [
       ),
     ],
   },
+  /** The direct room of each two users. Programs before this migration know it as any other private room. */
+  {
+    keepsPrograms: true,
+    statements: ({ text, tableOptions }) => [
+      sql`create table "directRooms" (
+        "pair" ${text} primary key, "roomId" ${text} not null references rooms ("id") on delete cascade
+      ) ${tableOptions}`,
+      sql`create index "directRoomsByRoom" on "directRooms" ("roomId")`,
+    ],
+  },
 ];
 
 /**

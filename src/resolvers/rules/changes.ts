@@ -93,7 +93,7 @@ export function changePostAsViewer<T>(context: Context, id: string, work: RowWor
   );
 }
 
-function changeAfterReads<Row, T>(
+export function changeAfterReads<Row, T>(
   { viewer, change, idempotency }: Context,
   { account: lock, row: read, shared }: Reads<Row>,
   work: (db: Db, record: ChangeRecord, viewer: Viewer, row: Row, account: UserRow) => Promise<T>,
