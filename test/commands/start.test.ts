@@ -266,7 +266,7 @@ it('the first start, which needs no command, creates the folder, the database an
   const closed = once(postroom.process, 'close');
   postroom.process.kill('SIGTERM');
   expect(await closed).toEqual([0, null]);
-  const time = expect.any(Number);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(postroom.log).toEqual([
     { level: 30, time, url: postroom.graphqlUrl, database: file, msg: 'started' },
     { level: 30, time, signal: 'SIGTERM', msg: 'stopping' },

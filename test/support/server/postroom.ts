@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
 import { readConfig } from '../../../src/config/config.ts';
 import { openDatabase } from '../../../src/data/database/open-database.ts';
 import { findAccountByEmail, setRole } from '../../../src/data/domain/users.ts';
 import { loadSchema } from '../../../src/engine/schema.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
 import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
 import { compileCacheFolder, useBundles } from '../run/bundled-packages.ts';
@@ -234,8 +234,8 @@ export async function startInProcess(
   const given = { ...defaults, ...settings };
   const config = readConfig(await withTestDatabase(given));
   const lines: LogLine[] = [];
-  const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
-  const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), {
+  const log = createLog(config.logLevel, undefined, { write: (line) => void lines.push(JSON.parse(line)), dropped: 0 });
+  const server = await startServer(config, log, {
     passwordCost: fastHash,
     schema,
     ...overrides,
