@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { readConfig } from '../../../src/config/config.ts';
 import { openDatabase } from '../../../src/data/database/open-database.ts';
@@ -21,12 +22,15 @@ export const main = process.env['POSTROOM_TEST_PROGRAM'] ?? source;
 export const mainProgram = [main, 'serve'];
 export const unbundledProgram = [source, 'serve'];
 
-/** The environment of the processes that tests start, apart from settings. The two options only save time. */
+/** The server writes its address to a terminal. The bundles only save time. */
+const preloaded = [useBundles, fileURLToPath(new URL('../../../scripts/as-terminal.js', import.meta.url))];
+
+/** The environment of the processes that tests start, apart from settings. The cache only saves time. */
 export const programEnvironment = {
   PATH: process.env['PATH'],
   TMPDIR: process.env['TMPDIR'],
   NODE_COMPILE_CACHE: compileCacheFolder,
-  NODE_OPTIONS: existsSync(useBundles) ? `--import=${useBundles}` : '',
+  NODE_OPTIONS: preloaded.flatMap((file) => (existsSync(file) ? `--import=${file}` : [])).join(' '),
 };
 
 export interface ReplyError {
