@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 import { createHtmlPage, logo } from '../pages/page.ts';
 import { roomPlaceholder, tabs } from './tabs.ts';
@@ -15,7 +15,7 @@ const page = await createHtmlPage(import.meta.url, {
   start: 'start.js',
   // The own script, which comes last, registers the workers; GraphiQL looks a worker up when it first needs it.
   scripts: [js, client],
-  constants: { workers, options, roomPlaceholder },
+  constants: { workers, options, roomPlaceholder, ...workerData },
   styles: [css],
   // The editor writes its own style elements.
   policy: () => ["style-src 'unsafe-inline'", 'font-src data:', 'img-src data:', 'worker-src blob:'],

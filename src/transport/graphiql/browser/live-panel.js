@@ -1,16 +1,29 @@
 const maxEvents = 100;
+/** After a reconnection: without another missed event for this time, all of them have arrived. */
+const quietMs = 1_000;
 
-/** Shows the events of one stream beside the tabs of GraphiQL, latest first. */
-export class LivePanel {
+/**
+ * Shows the events of one stream beside the tabs of GraphiQL, latest first; on a small screen in a drawer. Emits `event` for
+ * each of them. A stream may report its state with `onState`: `away` when its connection is lost, and `live` when it is
+ * connected again, before the events that were missed.
+ */
+export class LivePanel extends EventTarget {
   #panel = document.querySelector('#live');
   #state = document.querySelector('#live-state');
+  #count = document.querySelector('#live-count');
   #events = document.querySelector('#live-events');
+  #toggle = document.querySelector('#live-toggle');
   #stream;
   #hasEnded = false;
   #notice = '';
+  #total = 0;
+  /** Since the connection was lost: the number of missed events, and when it was back. */
+  #absence;
 
   constructor() {
+    super();
     document.querySelector('#live-close').addEventListener('click', () => this.#close());
+    this.#toggle.addEventListener('click', () => this.#open(this.#toggle.ariaExpanded !== 'true'));
   }
 
   /** Takes over a stream, and stops the previous one. */
@@ -27,6 +40,7 @@ export class LivePanel {
       error: (fault) => this.#end(`ended: ${fault.message ?? fault[0]?.message}`),
       complete: () => this.#end('ended.'),
     };
+    stream.onState = this.#ifCurrent(stream, (state) => this.#follow(state));
     stream.sendTo(Object.fromEntries(Object.entries(sink).map(([name, act]) => [name, this.#ifCurrent(stream, act)])));
   }
 
@@ -43,21 +57,104 @@ export class LivePanel {
 
   #end(text) {
     this.#hasEnded = true;
+    this.#endAbsence();
     this.#say(text);
   }
 
   #add(result) {
-    this.#say('live.');
-    const event = document.createElement('li');
-    event.textContent = JSON.stringify(result.errors ?? result.data, null, 2);
-    this.#events.prepend(event);
+    const event = describe(result);
+    this.#total += 1;
+    this.#countEvents();
+    if (!this.#absence) this.#say('live.');
+    else if (this.#absence.until === undefined || Date.parse(event.at) < this.#absence.until) this.#countMissed();
+    else this.#reportAbsence();
+    this.#events.prepend(toItem(event));
     if (this.#events.childElementCount > maxEvents) this.#events.lastElementChild.remove();
+    this.dispatchEvent(new Event('event'));
+  }
+
+  #countEvents() {
+    this.#count.textContent = this.#total === 0 ? '' : countOf(this.#total);
+  }
+
+  #follow(state) {
+    if (state === 'away') {
+      this.#endAbsence();
+      this.#absence = { missed: 0 };
+      this.#say('the connection is lost. Reconnecting …');
+    } else if (state === 'live' && this.#absence) {
+      this.#absence.until = Date.now();
+      this.#waitForMissed();
+    }
+  }
+
+  #countMissed() {
+    this.#absence.missed += 1;
+    this.#waitForMissed();
+  }
+
+  #waitForMissed() {
+    clearTimeout(this.#absence.timer);
+    this.#absence.timer = setTimeout(() => this.#reportAbsence(), quietMs);
+  }
+
+  #reportAbsence() {
+    const { missed } = this.#absence;
+    this.#endAbsence();
+    const outcome = missed === 0 ? '0 missed' : `${countOf(missed)} while away`;
+    this.#say(`reconnected, ${outcome}.`);
+  }
+
+  #endAbsence() {
+    clearTimeout(this.#absence?.timer);
+    this.#absence = undefined;
+  }
+
+  /** The drawer of a small screen; a wide screen always shows the events. */
+  #open(isOpen) {
+    this.#toggle.ariaExpanded = String(isOpen);
+    this.#panel.toggleAttribute('data-open', isOpen);
   }
 
   #close() {
     this.#stream?.stop();
     this.#stream = undefined;
+    this.#endAbsence();
     this.#panel.hidden = true;
+    this.#open(false);
     this.#events.replaceChildren();
+    this.#total = 0;
+    this.#countEvents();
   }
+}
+
+function countOf(events) {
+  return `${events} ${events === 1 ? 'event' : 'events'}`;
+}
+
+/** Works with any subscription: what a document does not select is replaced. */
+function describe({ data, errors }) {
+  const [[field, value] = []] = Object.entries(data ?? {});
+  const at = value?.at ?? new Date().toISOString();
+  const json = JSON.stringify(errors ?? data, null, 2);
+  if (errors) return { at, type: 'Error', actor: errors[0].message, json };
+  const actor = value?.actor === undefined ? JSON.stringify(value) : (value.actor?.name ?? 'a deleted user');
+  return { at, type: value?.__typename ?? field, actor, json };
+}
+
+/** One line, which shows its JSON when it is clicked. */
+function toItem({ at, type, actor, json }) {
+  const time = create('time', new Date(at).toLocaleTimeString([], { hourCycle: 'h23' }));
+  time.dateTime = at;
+  const name = create('span', type);
+  name.className = 'type';
+  const [summary, details, item] = ['summary', 'details', 'li'].map((tag) => create(tag));
+  summary.append(time, ' ', name, ' ', actor);
+  details.append(summary, create('pre', json));
+  item.append(details);
+  return item;
+}
+
+function create(tag, text = '') {
+  return Object.assign(document.createElement(tag), { textContent: text });
 }

@@ -1,7 +1,8 @@
-/* The page in the browser. page.ts defines `workers`, `options` and `roomPlaceholder`, and joins the files of this folder. */
+/* The page in the browser. page.ts defines `workers`, `options`, `roomPlaceholder` and `whoMayTry`, and joins the files of this folder. */
 
 import { showBar } from './bar.js';
 import { Client } from './client.js';
+import { Guide } from './guide.js';
 import { LivePanel } from './live-panel.js';
 import { Session } from './session.js';
 import { storage } from './storage.js';
@@ -52,7 +53,7 @@ const graphiql = {
 
 // Earlier versions stored typed headers.
 storage.removeItem('graphiql:headers');
-showBar({ client, session, workspace, panel });
+showBar({ client, session, workspace, panel, guide: new Guide(session) });
 // The tabs change their width when a font is loaded, and would move away from the first click.
 void Promise.allSettled([...document.fonts].map((font) => font.load())).then(() => {
   YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), graphiql);
