@@ -210,6 +210,9 @@ export const clientErrors = {
 
 export type ErrorCode = keyof typeof clientErrors;
 
+/** Other statuses for clients that accept `application/json`: as with Apollo Server, this error is a step of a protocol. */
+export const statusAsJson: Partial<Record<ErrorCode, number>> = { PERSISTED_QUERY_NOT_FOUND: 200 };
+
 /** A problem with one field of an input: `field` is its path in the input. */
 export interface InputProblem {
   field: string;

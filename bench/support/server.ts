@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline';
 import type { Usage, UsageQuestion } from './report-usage.ts';
 
 const reportUsage = new URL('./report-usage.ts', import.meta.url).href;
+/** Postroom writes its address only to a terminal. */
+const asTerminal = ['--import', new URL('../../scripts/as-terminal.js', import.meta.url).href];
 
 export interface ServerOptions {
   /** The program and its arguments. */
@@ -12,7 +14,7 @@ export interface ServerOptions {
   nodeOptions?: string[];
   /** A program that runs node in its own process id, and its arguments. */
   wrapper?: string[];
-  /** Without it the process has exactly the options of `npm start`, for the time of a start. */
+  /** Without it the process has the options of `npm start` and a script of one line, for the time of a start. */
   reportsUsage?: boolean;
 }
 
@@ -29,7 +31,7 @@ export class Server {
   static async start(options: ServerOptions): Promise<Server> {
     const { command, environment = {}, nodeOptions = [], wrapper = [], reportsUsage = true } = options;
     const preloads = reportsUsage ? ['--expose-gc', '--import', reportUsage] : [];
-    const [file = '', ...args] = [...wrapper, process.execPath, ...nodeOptions, ...preloads, ...command];
+    const [file = '', ...args] = [...wrapper, process.execPath, ...nodeOptions, ...asTerminal, ...preloads, ...command];
     const child = spawn(file, args, {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', NODE_NO_WARNINGS: '1', ...environment },

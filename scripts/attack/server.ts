@@ -10,6 +10,7 @@ import { until, within } from './waiting.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const probe = new URL('./probe.ts', import.meta.url).href;
+const asTerminal = new URL('../as-terminal.js', import.meta.url).href;
 const movableDate = new URL('./movable-date.ts', import.meta.url).href;
 
 export interface ServerOptions {
@@ -43,7 +44,10 @@ export class Server {
   constructor(options: ServerOptions) {
     const { folder, settings = {}, startedBy = [], stdout = 'pipe', stderr = 'pipe' } = options;
     this.folder = folder;
-    const imports = [probe, ...(options.hasMovableClock ? [movableDate] : [])].flatMap((url) => ['--import', url]);
+    const imports = [probe, asTerminal, ...(options.hasMovableClock ? [movableDate] : [])].flatMap((url) => [
+      '--import',
+      url,
+    ]);
     const node = [process.execPath, '--expose-gc', '--max-semi-space-size=32', ...imports, main, 'serve'];
     const [command = '', ...args] = [...startedBy, ...node];
     this.process = spawn(command, args, {

@@ -48,7 +48,8 @@ export class Server {
   }
 
   #start(): Program {
-    const args = ['--max-semi-space-size=32', inRepository('bin/postroom.js'), 'serve'];
+    const asTerminal = ['--import', inRepository('scripts/as-terminal.js')];
+    const args = ['--max-semi-space-size=32', ...asTerminal, inRepository('bin/postroom.js'), 'serve'];
     const program = new Program('Postroom', process.execPath, args, {
       env: { PATH: process.env['PATH'], ...this.#settings },
       ready: /^Postroom is at /,

@@ -13,7 +13,8 @@ export async function startNode(
   settings: Record<string, string | undefined>,
   onLine?: (line: string) => void,
 ): Promise<Node> {
-  const args = ['--max-semi-space-size=32', inRepository('src/main.ts'), 'serve'];
+  const asTerminal = ['--import', inRepository('scripts/as-terminal.js')];
+  const args = ['--max-semi-space-size=32', ...asTerminal, inRepository('src/main.ts'), 'serve'];
   const program = programs.start(name, process.execPath, args, {
     env: { ...process.env, PORT: '0', ...settings },
     ready: /^Postroom is at (http:\S+)\/graphql/,

@@ -1,4 +1,4 @@
-import { clientErrors } from '../../src/errors.ts';
+import { clientErrors, type ErrorCode, statusAsJson } from '../../src/errors.ts';
 
 const introduction = `<!-- Generated from src/errors.ts by \`npm run generate\`. Do not edit. -->
 
@@ -27,5 +27,7 @@ export function generateErrorDocs(): string {
 
 function toRow([code, error]: [code: string, error: (typeof clientErrors)[keyof typeof clientErrors]]): string {
   const webSocket = 'webSocket' in error ? error.webSocket : 'message';
-  return `| \`${code}\` | ${error.status} | ${webSocket} | ${error.meaning} | ${error.action} |\n`;
+  const asJson = statusAsJson[code as ErrorCode];
+  const status = asJson === undefined ? error.status : `${error.status}; ${asJson} as \`application/json\``;
+  return `| \`${code}\` | ${status} | ${webSocket} | ${error.meaning} | ${error.action} |\n`;
 }

@@ -26,9 +26,11 @@ export async function serve(args: string[]): Promise<number> {
   const redis = config.redisUrl && new URL(config.redisUrl).host;
   const { url, metricsUrl: metrics, databaseName: database } = server;
   log.info({ url: `${url}/graphql`, metrics, database, redis }, 'started');
-  // Nobody may read it, or the disk may be full; the server serves nevertheless.
+  // A terminal may be closed; the server serves nevertheless.
   process.stdout.on('error', () => {});
-  process.stdout.write(`Postroom is at ${url}/graphql\n\n${describeFirstSteps(url, config)}\n`);
+  // A collector of logs would read it between lines of JSON.
+  if (process.stdout.isTTY)
+    process.stdout.write(`Postroom is at ${url}/graphql\n\n${describeFirstSteps(url, config)}\n`);
   const signal = await stopped;
   log.info({ signal }, 'stopping');
   // Nobody who presses Ctrl-C has a load balancer that must notice first.

@@ -7,7 +7,7 @@ import { LimitedLines } from '../log/recent-reports.ts';
 import type { SpanAttributes, Tracing } from '../tracing/span.ts';
 import { type TraceContext, traceIdOf } from '../tracing/trace-context.ts';
 import type { Answer } from './answer.ts';
-import { printWithoutValues } from './documents/print-without-values.ts';
+import { hideQuotedValue, printWithoutValues } from './documents/print-without-values.ts';
 import type { Call } from './operation.ts';
 import { OperationReport } from './operation-report.ts';
 
@@ -67,7 +67,7 @@ export class OperationReports {
     counts?.set(code, (counts.get(code) ?? 0) + 1);
     if (isError(code)) this.#lastErrors.set(code, Date.now());
     for (const each of report.deprecated ?? []) this.deprecatedUses.set(each, (this.deprecatedUses.get(each) ?? 0) + 1);
-    this.#write(call, report, code);
+    this.#write(call, report, code, answer?.body.errors?.[0]?.message);
     this.#endSpan(report, code);
   }
 
@@ -103,8 +103,8 @@ export class OperationReports {
     };
   }
 
-  /** Never contains the document, variables or credentials. */
-  #write({ requestId, viewer }: Call, report: OperationReport, code: Outcome): void {
+  /** Never contains values of the document or of variables, nor credentials. */
+  #write({ requestId, viewer }: Call, report: OperationReport, code: Outcome, error: string | undefined): void {
     const durationMs = performance.now() - report.startedAt;
     const isSlow = durationMs >= this.#slowMs;
     if (!isSlow && !isError(code)) return;
@@ -117,6 +117,7 @@ export class OperationReports {
       operation: shorten(report.compiled?.name ?? report.requestedName),
       type: typeOf(report),
       code,
+      reason: error && hideQuotedValue(error),
       durationMs: Math.round(durationMs),
       viewer: viewer?.user.id,
       ...(omitted > 0 && { omitted }),

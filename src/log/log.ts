@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { pino } from 'pino';
+import { pino, stdTimeFunctions } from 'pino';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl } from '../config/database-url.ts';
 import { Output } from './output.ts';
@@ -8,10 +8,13 @@ import { RecentReports } from './recent-reports.ts';
 export type Log = Pick<ReturnType<typeof createLog>, 'error' | 'warn' | 'info' | 'debug' | 'countDropped'>;
 
 /** Writes one JSON object per line to standard error; standard output is for people. Each line names the `node`, if any. */
-export function createLog(level: Config['logLevel'], node?: string) {
-  const output = new Output();
-  const base = node === undefined ? null : { node };
-  return Object.assign(pino({ level, base }, output), { countDropped: () => output.dropped });
+export function createLog(
+  level: Config['logLevel'],
+  node?: string,
+  output: Pick<Output, 'write' | 'dropped'> = new Output(),
+) {
+  const options = { level, base: node === undefined ? null : { node }, timestamp: stdTimeFunctions.isoTime };
+  return Object.assign(pino(options, output), { countDropped: () => output.dropped });
 }
 
 /** The name of this node: the configured name, or the host and process. */

@@ -98,7 +98,7 @@ export class Output {
 
 /** A warning in the format of pino, whose level 40 means "warn". */
 function describeDropped(count: number): string {
-  const warning = { level: 40, time: Date.now(), dropped: count, msg: 'log lines were dropped' };
+  const warning = { level: 40, time: new Date().toISOString(), dropped: count, msg: 'log lines were dropped' };
   return `${JSON.stringify(warning)}\n`;
 }
 

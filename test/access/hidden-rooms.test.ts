@@ -128,8 +128,8 @@ function questionsOf(
     mutation(`deleteRoom(input: { id: "${room}", expectedVersion: 7 }) { room { id } }`),
     mutation(`joinRoom(input: { room: "${room}" }) { room { id } }`),
     mutation(`leaveRoom(input: { room: "${room}" }) { room { id } }`),
+    mutation(`openDirectRoom(input: { user: "${room}" }) { room { name } }`),
     ...people.flatMap((id) => [
-      mutation(`openDirectRoom(input: { user: "${id}" }) { room { name } }`),
       mutation(`addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
       mutation(`removeRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
     ]),

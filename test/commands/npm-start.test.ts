@@ -22,7 +22,7 @@ it('npm start: after SIGTERM to npm the server stops in order, whatever the shel
   });
   const messages: string[] = [];
   createInterface(npm.stderr).on('line', (line) => messages.push(/"msg":"(\w+)"/.exec(line)?.[1] ?? ''));
-  for await (const line of createInterface(npm.stdout)) if (line.includes('is at http')) break;
+  await expect.poll(() => messages).toContain('started');
   // The output is closed when the last of the processes has ended, npm, the shell or the server.
   const closed = once(npm, 'close');
   npm.stdout.resume();

@@ -287,7 +287,7 @@ describe('an environment variable that is not a setting', () => {
     expect(postroom.log).toMatchObject([
       {
         level: 40,
-        time: expect.any(Number),
+        time: expect.any(String),
         variable: 'LIMIT_DEPHT',
         setting: 'LIMIT_DEPTH',
         msg: 'an environment variable that is not a setting resembles one',

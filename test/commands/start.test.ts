@@ -266,7 +266,7 @@ it('the first start, which needs no command, creates the folder, the database an
   const closed = once(postroom.process, 'close');
   postroom.process.kill('SIGTERM');
   expect(await closed).toEqual([0, null]);
-  const time = expect.any(Number);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(postroom.log).toEqual([
     { level: 30, time, url: postroom.graphqlUrl, database: file, msg: 'started' },
     { level: 30, time, signal: 'SIGTERM', msg: 'stopping' },
@@ -347,7 +347,7 @@ it('npm start: the server stops gracefully on Ctrl-C, which reaches it from the 
     cwd: root,
     // npm itself may run on an older Node, which cannot load TypeScript.
     env: { ...programEnvironment, NODE_OPTIONS: '', HOME: scratchFolder(), PORT: '0', DATABASE_URL: 'sqlite::memory:' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
   const group = -(npm.pid ?? 0);
@@ -358,20 +358,43 @@ it('npm start: the server stops gracefully on Ctrl-C, which reaches it from the 
       // All processes of the group have already exited.
     }
   });
-  const lines = createInterface(npm.stdout);
   let url: string | undefined;
-  for await (const line of lines) {
-    url = /is at (http:\S+)\/graphql/.exec(line)?.[1];
+  for await (const line of createInterface(npm.stderr)) {
+    url = /"url":"(http:\S+)\/graphql"/.exec(line)?.[1];
     if (url) break;
   }
   const socket = await ProtocolSocket.open(`${url?.replace('http', 'ws')}/graphql`);
   // The output closes only after all processes that inherited it have exited.
   const allEnded = once(npm, 'close');
-  npm.stdout.resume();
+  npm.stderr.resume();
   process.kill(group, 'SIGINT');
   expect((await socket.closed).code).toBe(1012);
   await allEnded;
   await expect(fetch(`${url}/health`)).rejects.toThrow();
+});
+
+it('the address and the first steps are written to a terminal, but not into a log that a collector reads', async () => {
+  const settings = { PORT: '0', DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'info' };
+  const env = { ...programEnvironment, NODE_OPTIONS: '', ...settings };
+  const command = [process.execPath, ...mainProgram];
+  for (const isTerminal of [true, false]) {
+    const [file = '', ...args] = isTerminal ? ['script', '-qec', command.join(' '), '/dev/null'] : command;
+    const server = spawn(file, args, { env });
+    onTestFinished(() => void server.kill());
+    let [output, log] = ['', ''];
+    server.stdout.on('data', (chunk) => (output += chunk));
+    server.stderr.on('data', (chunk) => (log += chunk));
+    await expect.poll(() => output + log).toContain('"msg":"started"');
+    if (isTerminal) await expect.poll(() => output).toContain('Postroom is at http');
+    const closed = once(server, 'close');
+    server.kill();
+    await closed;
+    if (!isTerminal)
+      expect({ output, lines: log.split('\n').filter((line) => !/^({.*})?$/.test(line)) }).toEqual({
+        output: '',
+        lines: [],
+      });
+  }
 });
 
 describe('the usage', () => {

@@ -41,7 +41,7 @@ describe('automatic persisted queries', () => {
     const { postroom } = server;
     const query = newDocument();
     const extensions = named(sha256(query));
-    expect(await send(postroom, { extensions })).toMatchObject({ status: 404, code: 'PERSISTED_QUERY_NOT_FOUND' });
+    expect(await send(postroom, { extensions })).toMatchObject({ status: 200, code: 'PERSISTED_QUERY_NOT_FOUND' });
     const { data } = await send(postroom, { query, extensions });
     expect(data).toEqual({ [`n${count}`]: 'Query' });
     expect(await send(postroom, { extensions })).toMatchObject({ status: 200, data });
@@ -55,18 +55,34 @@ describe('automatic persisted queries', () => {
     expect(await socket.take(({ id }) => id === '1')).toMatchObject({ type: 'next', payload: { data } });
   });
 
+  it.each([
+    ['application/graphql-response+json, application/json;q=0.9', 200, 'application/json'],
+    ['application/json', 200, 'application/json'],
+    ['*/*', 200, 'application/json'],
+    ['application/graphql-response+json', 404, 'application/graphql-response+json'],
+    ['application/graphql-response+json, application/json;q=0', 404, 'application/graphql-response+json'],
+    ['text/event-stream', 404, 'application/graphql-response+json'],
+  ])('an unknown hash is 200 only for a client that accepts application/json: %s', async (accept, status, type) => {
+    const answer = await get(server.postroom, { extensions: JSON.stringify(named(sha256(newDocument()))) }, { accept });
+    expect(answer).toMatchObject({
+      status,
+      code: 'PERSISTED_QUERY_NOT_FOUND',
+      headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'private, no-store' },
+    });
+  });
+
   it('a hash that does not match the document is refused, and nothing is stored under it', async () => {
     const query = newDocument();
     const extensions = named(sha256(newDocument()));
     expect(await send(server.postroom, { query, extensions })).toMatchObject({ status: 422, code: 'INVALID_REQUEST' });
-    expect(await send(server.postroom, { extensions })).toMatchObject({ status: 404 });
+    expect(await send(server.postroom, { extensions })).toMatchObject({ code: 'PERSISTED_QUERY_NOT_FOUND' });
   });
 
   it('a document that fails validation is not stored', async () => {
     for (const query of ['{ nothingOfTheKind }', '{']) {
       const extensions = named(sha256(query));
       expect((await send(server.postroom, { query, extensions })).status).toBeGreaterThanOrEqual(400);
-      expect(await send(server.postroom, { extensions })).toMatchObject({ status: 404 });
+      expect(await send(server.postroom, { extensions })).toMatchObject({ code: 'PERSISTED_QUERY_NOT_FOUND' });
     }
   });
 
@@ -102,15 +118,16 @@ describe('automatic persisted queries', () => {
     const store = (query: string) => send(postroom, { query, extensions: named(sha256(query)) });
     for (const query of queries.slice(0, 2)) await store(query);
     await forEachConcurrently(queries.slice(2), 10, store);
-    const known = async (query = '') => (await send(postroom, { extensions: named(sha256(query)) })).status;
+    const known = async (query = '') => (await send(postroom, { extensions: named(sha256(query)) })).code;
     expect([await known(queries.at(0)), await known(queries.at(1)), await known(queries.at(-1))]).toEqual([
-      404, 200, 200,
+      'PERSISTED_QUERY_NOT_FOUND',
+      undefined,
+      undefined,
     ]);
   });
 
   it('an id is unknown without a list of documents', async () => {
     expect(await send(server.postroom, { documentId: 'x' })).toMatchObject({
-      status: 404,
       code: 'PERSISTED_QUERY_NOT_FOUND',
     });
     expect(await post(server.postroom, '{ __typename }', { documentId: 'x' })).toMatchObject({ status: 200 });
@@ -136,7 +153,7 @@ describe('automatic persisted queries', () => {
     expect(await open().query({ query })).toMatchObject(expected);
     expect(await open().query({ query })).toMatchObject(expected);
     const first = useGETForHashedQueries ? 'GET' : 'POST';
-    expect(sent).toEqual([`${first} 404`, 'POST 200', `${first} 200`]);
+    expect(sent).toEqual([`${first} 200`, 'POST 200', `${first} 200`]);
   });
 
   it.each([
@@ -160,6 +177,6 @@ describe('automatic persisted queries', () => {
     expect(await open().query(query, {})).toMatchObject(expected);
     expect(await open().query(query, {})).toMatchObject(expected);
     const first = preferGetMethod ? 'GET' : 'POST';
-    expect(sent).toEqual([`${first} 404`, `${first} 200`, `${first} 200`]);
+    expect(sent).toEqual([`${first} 200`, `${first} 200`, `${first} 200`]);
   });
 });

@@ -68,6 +68,13 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
   await send(`mutation { signIn(input: { email: "ada@x.org", password: "${wrong}" }) { accessToken } }`);
   await send(signUp('', wrong));
   await send(changePassword(wrong, next), as);
+  // Refused with messages that quote the value.
+  const mistaken = [`["${wrong}"]`, `{ is: "${wrong}" }`, `"${wrong}" "${wrong}"`, wrong.replaceAll(' ', '_')];
+  for (const value of mistaken)
+    await sendAs(postroom, as, `mutation { signIn(input: { email: "a@x.org", password: ${value} }) { accessToken } }`);
+  const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
+  for (const input of [wrong, [wrong], { password: wrong }, { email: 'a@x.org', password: [wrong] }])
+    await sendAs(postroom, as, signIn, { input });
   const changed: string = (await send(changePassword(password, next), as)).data.changePassword.accessToken;
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `ApiKey ${key}` } });
   socket.send({ type: 'ping', payload: { authorization: `ApiKey ${typo}` } });
@@ -112,6 +119,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
   const words = [
     password,
     wrong,
+    wrong.replaceAll(' ', '_'),
     next,
     given,
     first,

@@ -85,8 +85,8 @@ describe('Dockerfile', () => {
     const server = spawn(process.execPath, args, { cwd: folder, env: { ...environment, HOST: '0.0.0.0', PORT: '0' } });
     onTestFinished(() => void server.kill('SIGKILL'));
     let port = '';
-    for await (const line of createInterface(server.stdout)) {
-      port = /is at http:\/\/0\.0\.0\.0:(\d+)\//.exec(line)?.[1] ?? '';
+    for await (const line of createInterface(server.stderr)) {
+      port = /"url":"http:\/\/0\.0\.0\.0:(\d+)\//.exec(line)?.[1] ?? '';
       if (port !== '') break;
     }
     const [, ...check] = commandOf(instructionsOf('HEALTHCHECK').at(-1));

@@ -18,11 +18,12 @@ it('a refused operation is logged with its name, type, code, viewer and request,
     .toEqual([
       {
         level: 30,
-        time: expect.any(Number),
+        time: expect.any(String),
         requestId: headers.get('x-request-id'),
         operation: 'Rename',
         type: 'mutation',
         code,
+        reason: 'There is no such room.',
         durationMs: expect.any(Number),
         viewer: ada.id,
         msg: 'operation refused',
@@ -30,6 +31,47 @@ it('a refused operation is logged with its name, type, code, viewer and request,
     ]);
   const text = JSON.stringify(postroom.log);
   for (const hidden of ['secret', ada.token, ada.email, '__typename']) expect(text).not.toContain(hidden);
+});
+
+const hidden = 'hunter2';
+
+it.each([
+  [`{ unknown(x: "${hidden}") }`, {}, 'Cannot query field "unknown" on type "Query".'],
+  [
+    `mutation { signIn(input: { email: "ada@example.org", password: ${hidden} }) { accessToken } }`,
+    {},
+    'String cannot represent a non string value: …',
+  ],
+  [
+    `mutation { signIn(input: { password: hun ${hidden} }) { accessToken } }`,
+    {},
+    'Syntax Error: Expected ":", found "}".',
+  ],
+  [`{ rooms("${hidden}") { data { id } } }`, {}, 'Syntax Error: Expected Name, found String …'],
+  [`{ posts(order: ${hidden}) { data { id } } }`, {}, 'Value … does not exist in "PostOrder" enum.'],
+  [
+    'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }',
+    { input: { password: [hidden], email: hidden } },
+    'Variable "$input" has invalid value at .password: String cannot represent a non string value: …',
+  ],
+  [
+    'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }',
+    { input: { password: hidden } },
+    'Variable "$input" has invalid value: Expected value of type "SignInInput" to include required field "email", found: …',
+  ],
+])('the reason of a refusal is logged without the values of the document and of its variables: %s', async (...row) => {
+  const [query, variables, reason] = row;
+  const postroom = await launchForTest({ LOG_LEVEL: 'info' });
+  await postroom.send(query, variables);
+  await expect.poll(() => linesOf(postroom)).toMatchObject([{ reason }]);
+  expect(JSON.stringify(postroom.log)).not.toContain(hidden);
+});
+
+it('the reason is at most 300 characters long', async () => {
+  const postroom = await launchForTest({ LOG_LEVEL: 'info' });
+  await postroom.send(`{ ${'x'.repeat(5_000)} }`);
+  await expect.poll(() => linesOf(postroom)).toHaveLength(1);
+  expect(linesOf(postroom)[0]?.['reason']).toMatch(/^Cannot query field "x{280}…$/);
 });
 
 it('an operation over a WebSocket is logged in the same way', async () => {

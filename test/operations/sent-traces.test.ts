@@ -89,7 +89,7 @@ it.each([
   expect(postroom.log).toEqual([
     {
       level: 40,
-      time: expect.any(Number),
+      time: expect.any(String),
       reason: expect.stringContaining(reason),
       lost: expect.any(Number),
       url: `${url}/v1/traces`,

@@ -33,8 +33,8 @@ describe('the session key', () => {
     // With -D the spawned process is the server, which strace traces from another process: SIGTERM reaches the server.
     const program = ['-D', '-f', '-y', '-s', '40', '-e', calls, '-o', trace, process.execPath, ...mainProgram];
     const env = { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: `sqlite:${join(data, 'postroom.db')}` };
-    const server = spawn('strace', program, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-    await once(server.stdout, 'data');
+    const server = spawn('strace', program, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    await once(server.stderr, 'data');
     server.kill('SIGTERM');
     await once(server, 'exit');
     const lines = readFileSync(trace, 'utf8').split('\n');
@@ -42,7 +42,7 @@ describe('the session key', () => {
       /f(data)?sync\(\d+<[^>]*session-key\.pem\.\d+>\)/,
       /link(at)?\(.*session-key\.pem/,
       new RegExp(`f(data)?sync\\(\\d+<${data}>\\)`),
-      /write\(1<.*Postroom is at/,
+      /write\(2<.*level\\":30/,
     ];
     let place = -1;
     for (const pattern of expected) {

@@ -1,39 +1,39 @@
 import { startDemo } from './demo.js';
+import { mayTry } from './guide.js';
 
-/** Shows who is signed in, why a session ended, and a button that starts the demo on a server without rooms. */
+/** Shows who is signed in, why a session ended, and a button that starts the demo. */
 export function showBar(parts) {
-  const { session } = parts;
+  const { session, panel, guide } = parts;
   const [notice, user, signOut, tryIt] = ['notice', 'user', 'sign-out', 'try-it'].map((id) =>
     document.querySelector(`#${id}`),
   );
+  const notify = (text, isFault = false) => {
+    notice.textContent = text;
+    notice.classList.toggle('fault', isFault);
+  };
   const show = ({ detail = '' } = {}) => {
-    notice.textContent = detail;
+    notify(detail, true);
     user.textContent = session.token ? `Signed in${session.name ? ` as ${session.name}` : ''}` : 'Not signed in';
     signOut.hidden = !session.token;
+    tryIt.hidden = !mayTry(session);
   };
   show();
   session.addEventListener('change', show);
   signOut.addEventListener('click', () => session.end());
   tryIt.addEventListener('click', async () => {
-    tryIt.hidden = true;
+    tryIt.disabled = true;
     try {
-      await startDemo(parts);
+      const room = await startDemo(parts);
+      guide.markStep(1);
+      notify(`The room “${room}” is ready. Next: press play, which creates a post in it.`);
+      const onEvent = () => {
+        guide.markStep(2);
+        notify('The post has arrived as a live event. Change the text under Variables, and press play again.');
+      };
+      panel.addEventListener('event', onEvent, { once: true });
     } catch (error) {
-      notice.textContent = error.message;
-      tryIt.hidden = false;
+      notify(error.message, true);
     }
+    tryIt.disabled = false;
   });
-  void hasNoRooms(parts.client).then((isEmpty) => {
-    tryIt.hidden = !isEmpty;
-  });
-}
-
-/** False also if the server does not run the query, for example with trusted documents. */
-async function hasNoRooms(client) {
-  try {
-    const { data } = await client.post({ query: '{ rooms(limit: 1) { pagination { total } } }' });
-    return data?.rooms?.pagination.total === 0;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,7 @@
 /**
  * Creates a room, shows its events live, and selects the tab that posts to it. Signs up an account first if nobody is
- * signed in; its random password is not needed again. Throws an Error with the message of a refusal.
+ * signed in; its random password is not needed again. Returns the name of the room. Throws an Error with the message of a
+ * refusal.
  */
 export async function startDemo({ client, session, workspace, panel }) {
   const name = `Demo ${randomText(3)}`;
@@ -13,6 +14,7 @@ export async function startDemo({ client, session, workspace, panel }) {
   panel.show(client.stream(toRequest('WatchRoom', { room })));
   workspace.fillRoom(room);
   workspace.select('CreatePost');
+  return name;
 }
 
 async function postOrThrow(client, operation, variables) {

@@ -1,8 +1,9 @@
-/* The page in the browser. page.ts of the server defines `workers`, `options` and `roomPlaceholder`. */
+/* The page in the browser. page.ts of the server defines `workers`, `options`, `roomPlaceholder` and `whoMayTry`. */
 
 import { PageSession } from '../session.ts';
 import { showBar } from './bar.js';
 import { Client } from './client.ts';
+import { Guide } from './guide.js';
 import { LivePanel } from './live-panel.js';
 import { storage } from './storage.js';
 import { Workspace } from './workspace.js';
@@ -52,7 +53,7 @@ const graphiql = {
 
 // Earlier versions stored typed headers.
 storage.removeItem('graphiql:headers');
-showBar({ client, session, workspace, panel });
+showBar({ client, session, workspace, panel, guide: new Guide(session) });
 // The tabs change their width when a font is loaded, and would move away from the first click.
 void Promise.allSettled([...document.fonts].map((font) => font.load())).then(() => {
   YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), graphiql);

@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 import { createHtmlPage, logo, readWebSocketClient } from '../pages/page.ts';
 import { roomPlaceholder, tabs } from './tabs.ts';
@@ -12,7 +12,7 @@ const options = { title: 'Postroom', logo, defaultTabs: tabs, defaultEditorTools
 const page = await createHtmlPage(import.meta.url, {
   // The own script, which comes last, registers the workers; GraphiQL looks a worker up when it first needs it.
   scripts: [js, await readWebSocketClient()],
-  constants: { workers, options, roomPlaceholder },
+  constants: { workers, options, roomPlaceholder, ...workerData },
   styles: [css],
   // The editor writes its own style elements.
   policy: () => ["style-src 'unsafe-inline'", 'font-src data:', 'img-src data:', 'worker-src blob:'],

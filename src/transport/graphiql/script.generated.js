@@ -57,6 +57,7 @@
 		panel.show(client.stream(toRequest("WatchRoom", { room })));
 		workspace.fillRoom(room);
 		workspace.select("CreatePost");
+		return name;
 	}
 	async function postOrThrow(client, operation, variables) {
 		const { data, errors } = await client.post(toRequest(operation, variables));
@@ -74,43 +75,87 @@
 	function randomText(bytes) {
 		return [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 	}
+	// packages/pages/graphiql/guide.js
+	const reasons = {
+		users: "On this server, accounts are created by its operator or with an invitation. With an account, run SignIn in the tab SignUp; then “Try it” creates a room of your own.",
+		nobody: "This server runs only trusted documents. It refuses the documents of these tabs."
+	};
+	var Guide = class {
+		#section = document.querySelector("#guide-content").content.querySelector("#guide");
+		constructor(session) {
+			const show = () => this.#show(session);
+			show();
+			session.addEventListener("change", show);
+			const observer = new MutationObserver(() => this.#place(observer));
+			observer.observe(document.querySelector("#root"), {
+				childList: true,
+				subtree: true
+			});
+		}
+		markStep(number) {
+			const steps = this.#section.querySelectorAll("#guide-steps li");
+			for (const [index, step] of steps.entries()) {
+				step.toggleAttribute("data-done", index < number);
+				if (index === number) step.setAttribute("aria-current", "step");
+				else step.removeAttribute("aria-current");
+			}
+		}
+		#show(session) {
+			const isOffered = mayTry(session);
+			const reason = this.#section.querySelector("#guide-reason");
+			this.#section.querySelector("#guide-title").textContent = isOffered ? "A live event in two clicks" : "First steps";
+			this.#section.querySelector("#guide-steps").hidden = !isOffered;
+			reason.hidden = isOffered;
+			reason.textContent = isOffered ? "" : reasons[whoMayTry];
+		}
+		#place(observer) {
+			const pane = document.querySelector("#root .graphiql-response");
+			if (!pane) return;
+			observer.disconnect();
+			pane.append(this.#section);
+		}
+	};
+	function mayTry({ token }) {
+		return whoMayTry === "everybody" || whoMayTry === "users" && token !== void 0;
+	}
 	// packages/pages/graphiql/bar.js
 	function showBar(parts) {
-		const { session } = parts;
+		const { session, panel, guide } = parts;
 		const [notice, user, signOut, tryIt] = [
 			"notice",
 			"user",
 			"sign-out",
 			"try-it"
 		].map((id) => document.querySelector(`#${id}`));
+		const notify = (text, isFault = false) => {
+			notice.textContent = text;
+			notice.classList.toggle("fault", isFault);
+		};
 		const show = ({ detail = "" } = {}) => {
-			notice.textContent = detail;
+			notify(detail, true);
 			user.textContent = session.token ? `Signed in${session.name ? ` as ${session.name}` : ""}` : "Not signed in";
 			signOut.hidden = !session.token;
+			tryIt.hidden = !mayTry(session);
 		};
 		show();
 		session.addEventListener("change", show);
 		signOut.addEventListener("click", () => session.end());
 		tryIt.addEventListener("click", async () => {
-			tryIt.hidden = true;
+			tryIt.disabled = true;
 			try {
-				await startDemo(parts);
+				const room = await startDemo(parts);
+				guide.markStep(1);
+				notify(`The room “${room}” is ready. Next: press play, which creates a post in it.`);
+				const onEvent = () => {
+					guide.markStep(2);
+					notify("The post has arrived as a live event. Change the text under Variables, and press play again.");
+				};
+				panel.addEventListener("event", onEvent, { once: true });
 			} catch (error) {
-				notice.textContent = error.message;
-				tryIt.hidden = false;
+				notify(error.message, true);
 			}
+			tryIt.disabled = false;
 		});
-		hasNoRooms(parts.client).then((isEmpty) => {
-			tryIt.hidden = !isEmpty;
-		});
-	}
-	async function hasNoRooms(client) {
-		try {
-			const { data } = await client.post({ query: "{ rooms(limit: 1) { pagination { total } } }" });
-			return data?.rooms?.pagination.total === 0;
-		} catch {
-			return false;
-		}
 	}
 	// packages/client/src/failure.ts
 	const actions = {
@@ -494,15 +539,22 @@
 	}
 	// packages/pages/graphiql/live-panel.js
 	const maxEvents = 100;
-	var LivePanel = class {
+	var LivePanel = class extends EventTarget {
 		#panel = document.querySelector("#live");
 		#state = document.querySelector("#live-state");
+		#count = document.querySelector("#live-count");
 		#events = document.querySelector("#live-events");
+		#toggle = document.querySelector("#live-toggle");
 		#stream;
 		#hasEnded = false;
 		#notice = "";
+		#total = 0;
+		#isAway = false;
+		#unfollow = () => {};
 		constructor() {
+			super();
 			document.querySelector("#live-close").addEventListener("click", () => this.#close());
+			this.#toggle.addEventListener("click", () => this.#open(this.#toggle.ariaExpanded !== "true"));
 		}
 		show(stream) {
 			const stopped = this.#hasEnded ? void 0 : this.#stream?.name;
@@ -512,11 +564,13 @@
 			this.#hasEnded = false;
 			this.#say("waiting for events.");
 			this.#panel.hidden = false;
-			stream.sendTo(Object.fromEntries(Object.entries({
+			const sink = {
 				next: (result) => this.#add(result),
 				error: (fault) => this.#end(`ended: ${fault.message ?? fault[0]?.message}`),
 				complete: () => this.#end("ended.")
-			}).map(([name, act]) => [name, this.#ifCurrent(stream, act)])));
+			};
+			this.#unfollow = stream.connection.subscribe(() => this.#follow(stream.connection.get()));
+			stream.sendTo(Object.fromEntries(Object.entries(sink).map(([name, act]) => [name, this.#ifCurrent(stream, act)])));
 		}
 		#ifCurrent(stream, act) {
 			return (value) => {
@@ -528,22 +582,81 @@
 		}
 		#end(text) {
 			this.#hasEnded = true;
+			this.#unfollow();
 			this.#say(text);
 		}
 		#add(result) {
-			this.#say("live.");
-			const event = document.createElement("li");
-			event.textContent = JSON.stringify(result.errors ?? result.data, null, 2);
-			this.#events.prepend(event);
+			const event = describe(result);
+			this.#total += 1;
+			this.#countEvents();
+			if (!this.#isAway) this.#say("live.");
+			this.#events.prepend(toItem(event));
 			if (this.#events.childElementCount > maxEvents) this.#events.lastElementChild.remove();
+			this.dispatchEvent(new Event("event"));
+		}
+		#countEvents() {
+			this.#count.textContent = this.#total === 0 ? "" : countOf(this.#total);
+		}
+		#follow({ state, caughtUp }) {
+			if (state === "stale") this.#say("the connection is lost. Reconnecting …");
+			if (state === "live" && this.#isAway) this.#say(`reconnected, ${caughtUp === 0 ? "0 missed" : `${countOf(caughtUp)} while away, 0 missed`}.`);
+			this.#isAway = state === "stale" || state === "catching up";
+		}
+		#open(isOpen) {
+			this.#toggle.ariaExpanded = String(isOpen);
+			this.#panel.toggleAttribute("data-open", isOpen);
 		}
 		#close() {
+			this.#unfollow();
+			this.#isAway = false;
 			this.#stream?.stop();
 			this.#stream = void 0;
 			this.#panel.hidden = true;
+			this.#open(false);
 			this.#events.replaceChildren();
+			this.#total = 0;
+			this.#countEvents();
 		}
 	};
+	function countOf(events) {
+		return `${events} ${events === 1 ? "event" : "events"}`;
+	}
+	function describe({ data, errors }) {
+		const [[field, value] = []] = Object.entries(data ?? {});
+		const at = value?.at ?? new Date().toISOString();
+		const json = JSON.stringify(errors ?? data, null, 2);
+		if (errors) return {
+			at,
+			type: "Error",
+			actor: errors[0].message,
+			json
+		};
+		const actor = value?.actor === void 0 ? JSON.stringify(value) : value.actor?.name ?? "a deleted user";
+		return {
+			at,
+			type: value?.__typename ?? field,
+			actor,
+			json
+		};
+	}
+	function toItem({ at, type, actor, json }) {
+		const time = create("time", new Date(at).toLocaleTimeString([], { hourCycle: "h23" }));
+		time.dateTime = at;
+		const name = create("span", type);
+		name.className = "type";
+		const [summary, details, item] = [
+			"summary",
+			"details",
+			"li"
+		].map((tag) => create(tag));
+		summary.append(time, " ", name, " ", actor);
+		details.append(summary, create("pre", json));
+		item.append(details);
+		return item;
+	}
+	function create(tag, text = "") {
+		return Object.assign(document.createElement(tag), { textContent: text });
+	}
 	// packages/pages/graphiql/storage.js
 	const prefix = "postroom:";
 	function storedKeys() {
@@ -649,7 +762,8 @@
 		client,
 		session,
 		workspace,
-		panel
+		panel,
+		guide: new Guide(session)
 	});
 	Promise.allSettled([...document.fonts].map((font) => font.load())).then(() => {
 		YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), graphiql);

@@ -1,23 +1,11 @@
 /** Stands in the variables for the id of the room that will be created. */
 export const roomPlaceholder = 'the id of the room';
 
-interface Tab {
-  query: string;
-  variables?: string;
-}
-
 // On a small screen the editor shows 48 columns, so lines are at most this long.
 
 const lookAround = `# Welcome to Postroom: users, posts, live rooms.
-#
-# Press the play button, or Ctrl-Enter. On a new
-# server, "Try it" (at the top) signs you up,
-# creates a room, shows its events live, and
-# opens the tab that posts to it. The other tabs
-# do the same step by step.
-#
-# Ctrl-Space completes names. The top icon on
-# the left opens the documentation.
+# Press play, or Ctrl-Enter. The next tabs sign
+# you up, create a room and watch its events.
 
 query LookAround {
   viewer { name email }
@@ -27,8 +15,7 @@ query LookAround {
   }
   posts(limit: 5, order: NEWEST_FIRST) {
     data {
-      title
-      publishedAt
+      title publishedAt
       author { name }
       room { name }
     }
@@ -40,15 +27,13 @@ query LookAround {
 const signUp = `# The play button lets you choose a step. The
 # inputs are below, under Variables.
 #
-# 1. SignUp creates an account and signs you in.
-#    All tabs use its token until you sign out,
-#    or close this browser tab. If you set
-#    Authorization under Headers, they use that.
+# 1. SignUp signs you in, until you sign out or
+#    close this browser tab. An Authorization
+#    under Headers is used instead.
 
 mutation SignUp($account: SignUpInput!) {
   signUp(input: $account) {
     accessToken
-    expiresAt
     user { id name }
   }
 }
@@ -62,27 +47,21 @@ mutation CreateRoom($room: CreateRoomInput!) {
   }
 }
 
-# SignIn signs you in again, with the account of
-# step 1. A session lasts a day.
+# SignIn signs in with the account of step 1.
 
 mutation SignIn($credentials: SignInInput!) {
   signIn(input: $credentials) {
     accessToken
-    expiresAt
   }
 }
 `;
 
-const createPost = `# Creates a post each time you run it. Under
-# Variables, "room" is the id of the room.
-# LookAround shows the ids of rooms.
+const createPost = `# Creates a post in "room", under Variables.
 
 mutation CreatePost($post: CreatePostInput!) {
   createPost(input: $post) {
     post {
-      id
-      title
-      publishedAt
+      id title publishedAt
       author { name }
       room { name }
     }
@@ -90,14 +69,11 @@ mutation CreatePost($post: CreatePostInput!) {
 }
 `;
 
-const watchRoom = `# The events of a room, live over a WebSocket.
+const watchRoom = `# The events of a room, live over a WebSocket,
+# to which only the header Authorization is sent.
 #
-# Press play. The answer waits for events. Then
-# select CreatePost and run it: the subscription
-# continues at the side.
-#
-# Of the headers, only Authorization is sent
-# over the WebSocket.
+# Press play. Then select CreatePost and run it:
+# the subscription continues at the side.
 
 subscription WatchRoom($room: ID!) {
   roomEvents(room: $room) {
@@ -114,19 +90,12 @@ subscription WatchRoom($room: ID!) {
 `;
 
 const myRooms = `# Your rooms, the one with the latest event
-# first, and the posts in them that you have not
-# read. Your own posts count as read.
+# first, with the numbers of unread posts.
 
 query MyRooms {
   viewer {
     rooms(first: 20) {
-      nodes {
-        id
-        name
-        unread
-        lastRead
-        cursor
-      }
+      nodes { id name unread lastRead cursor }
     }
   }
 }
@@ -141,14 +110,11 @@ mutation MarkRead($mark: MarkReadInput!) {
 }
 `;
 
-const inbox = `# The events of all rooms of which you are a
-# member, live. To continue from MyRooms, add
-# "after" with the cursor of each room.
+const inbox = `# The events of all your rooms, live. To continue
+# from MyRooms, add their cursors as "after".
 #
 # RoomRead arrives when you mark a room as read
-# on any device. It needs something new in it,
-# such as a post from another account. RoomDeleted
-# arrives when a room is gone.
+# on any device, if something new was in it.
 
 subscription Inbox($after: [String!]) {
   inbox(after: $after) {
@@ -164,8 +130,7 @@ subscription Inbox($after: [String!]) {
 `;
 
 const whoIsHere = `# Who is in a room, and who is typing. You are
-# present until you press stop. With "visible":
-# false you only watch.
+# present until you press stop, if "visible".
 
 subscription WhoIsHere(
   $room: ID!
@@ -179,9 +144,8 @@ subscription WhoIsHere(
 }
 `;
 
-const setTyping = `# Shows for five seconds that you are typing, or
-# until your next post. Run WhoIsHere first: it
-# continues at the side.
+const setTyping = `# Shows for five seconds that you are typing. Run
+# WhoIsHere first: it continues at the side.
 
 mutation SetTyping($input: SetTypingInput!) {
   setTyping(input: $input) {
@@ -193,7 +157,7 @@ mutation SetTyping($input: SetTypingInput!) {
 const credentials = { email: 'emmy@example.org', password: 'correct horse' };
 
 /** The tabs of a user without saved tabs; a tab is named after its first operation. */
-export const tabs: readonly Tab[] = [
+export const tabs: readonly { query: string; variables?: string }[] = [
   { query: lookAround },
   {
     query: signUp,

@@ -5,7 +5,7 @@ import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../admission/answer-budget.ts';
-import { createPageRoute } from '../pages/route.ts';
+import { writeGraphiql } from '../graphiql/route.ts';
 import { digestInSteps } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
@@ -18,8 +18,6 @@ import { multipart } from './stream/multipart.ts';
 import { sse, writeAnswerAsStream } from './stream/sse.ts';
 
 /* GraphQL over HTTP: https://http-spec.graphql.org/September2026/ */
-
-const writeGraphiql = createPageRoute(new URL('../graphiql/page.ts', import.meta.url));
 
 const needsStream =
   'A subscription needs Accept: text/event-stream or multipart/mixed;subscriptionSpec=1.0, or a WebSocket with the protocol graphql-transport-ws.';

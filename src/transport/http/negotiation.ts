@@ -11,6 +11,8 @@ type MediaType = typeof graphqlResponseType | typeof jsonType | typeof eventStre
 export interface Accepted {
   /** The media type of a result; undefined if the client accepts none that the server can produce. */
   result: MediaType | undefined;
+  /** Also if another type has a higher weight. */
+  acceptsJson: boolean;
   /** The media type of a stream of results; undefined if the client accepts none. */
   stream: typeof eventStreamType | typeof multipartMixedType | undefined;
   /** Whether the client prefers an HTML page. */
@@ -41,7 +43,7 @@ function negotiate(accept: string): Accepted {
   const prefersStream = stream > single && (ranges.has(eventStreamType) || single === 0);
   const result = prefersStream ? eventStreamType : single > 0 ? chooseJson(ranges) : undefined;
   const prefersPage = (ranges.get(htmlType) ?? 0) > Math.max(single, stream);
-  return { result, stream: chooseStream(ranges), prefersPage };
+  return { result, acceptsJson: weightOf(jsonType, ranges) > 0, stream: chooseStream(ranges), prefersPage };
 }
 
 /** Of equal weights, a type that the client names; of these, text/event-stream, which can resume by itself. */

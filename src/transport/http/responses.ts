@@ -30,7 +30,7 @@ const lingerMs = 1_000;
 
 /**
  * Writes an answer together with the other answers of the turn. A success is `application/json` for a client that
- * prefers it; an error is always `application/graphql-response+json`.
+ * prefers it; an error with a status of 400 or more is always `application/graphql-response+json`.
  */
 export function writeAnswer(
   exchange: Exchange,

@@ -3,7 +3,7 @@ import { Cancellation, ClientDisconnected } from '../../common/cancellation.ts';
 import { containOne } from '../../common/contain.ts';
 import { createRequestId } from '../../common/ids.ts';
 import { findClientError } from '../../engine/answer.ts';
-import { ClientError } from '../../errors.ts';
+import { ClientError, statusAsJson } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { mayReadMetrics } from '../metrics/metrics-access.ts';
@@ -12,7 +12,7 @@ import type { OwnedResponse } from './contained-server.ts';
 import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
 import { graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import type { LatestExchanges } from './latest-exchanges.ts';
-import { jsonType } from './negotiation.ts';
+import { jsonType, parseAccept } from './negotiation.ts';
 import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { writeAnswer } from './responses.ts';
@@ -122,12 +122,16 @@ export function refuse(exchange: Exchange, error: unknown): void {
   const { request, response, parts } = exchange;
   // It logs a fault of the server.
   const answer = parts.engine.refuse(error, exchange);
-  if (exchange.isRefused && findClientError(error)) return;
+  const found = findClientError(error);
+  if (exchange.isRefused && found) return;
   if (response.headersSent) return void request.socket.destroy();
   exchange.isRefused = true;
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
   parts.operationReports.finish(exchange, answer);
-  writeAnswer(exchange, answer, { headers });
+  const accepted = parseAccept(request.headers.accept);
+  const status = found && accepted.acceptsJson ? statusAsJson[found.code] : undefined;
+  if (status === undefined) writeAnswer(exchange, answer, { headers });
+  else writeAnswer(exchange, { ...answer, status }, { accepted: { ...accepted, result: jsonType } });
 }
 
 /** 503 as soon as the server stops, so that load balancers send no more clients. */

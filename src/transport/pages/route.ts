@@ -10,15 +10,15 @@ import type { HtmlPage } from './page.ts';
 
 /**
  * The result answers with a page, which is created when it is first requested, by a worker thread that posts it as its
- * only message. @throws RateLimited: each answer copies some megabytes.
+ * only message and gets `constants`. @throws RateLimited: each answer copies some megabytes.
  */
-export function createPageRoute(script: URL) {
+export function createPageRoute(script: URL, constants: Record<string, string> = {}) {
   let cached: Promise<HtmlPage> | undefined;
   return async (exchange: Exchange): Promise<void> => {
     // The pages of other origins must not use up the rate of their visitors.
     if (exchange.request.headers['sec-fetch-mode'] !== 'navigate') assertNotCrossSite(exchange.request);
     await exchange.parts.engine.chargeAddress(exchange.address);
-    cached ??= runWorker(script).catch((error) => {
+    cached ??= runWorker(script, constants).catch((error) => {
       cached = undefined;
       throw error;
     });
@@ -26,9 +26,9 @@ export function createPageRoute(script: URL) {
   };
 }
 
-async function runWorker(script: URL): Promise<HtmlPage> {
+async function runWorker(script: URL, workerData: Record<string, string>): Promise<HtmlPage> {
   // Node warns that it may change how it strips the types of a page's modules; the built package has none.
-  const worker = new Worker(script, { execArgv: ['--disable-warning=ExperimentalWarning'] });
+  const worker = new Worker(script, { workerData, execArgv: ['--disable-warning=ExperimentalWarning'] });
   worker.unref();
   const [page] = await once(worker, 'message');
   return page;

@@ -64,10 +64,11 @@ describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, () => {
     await graphiql.press('Try it');
     await graphiql.live();
     await graphiql.settled('CreatePost');
+    await expect.poll(() => graphiql.notice()).toMatch(/^The room “Demo [0-9a-f]{6}” is ready\. Next: press play/);
     await graphiql.play();
     await graphiql.showsLive({ roomEvents: { __typename: 'PostCreated', post: { title: 'Hello' } } });
     expect((await graphiql.clicks()) - before).toBe(2);
-    expect(await graphiql.page.getByRole('button', { name: 'Try it' }).isVisible()).toBe(false);
+    expect(await graphiql.notice()).toMatch(/^The post has arrived as a live event\./);
     expect(graphiql.faults).toEqual([]);
   });
 
@@ -83,39 +84,55 @@ describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, () => {
     });
   });
 
-  it('on a server with closed sign-up, "Try it" and the tab SignUp show the refusal', async () => {
-    const graphiql = await open(await launchForTest({ SIGN_UP: 'closed' }));
-    const message = 'Sign-up is closed: ask the operator of this server for an account.';
-    await graphiql.press('Try it');
-    await graphiql.showsInBar(message);
-    expect(await graphiql.page.getByRole('button', { name: 'Try it' }).isVisible()).toBe(true);
+  it('on a server with closed sign-up, "Try it" is offered to users who are signed in, and the tab SignUp shows the refusal', async () => {
+    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const earlier = await launchForTest(settings);
+    const ada = await earlier.signUp('Ada');
+    await earlier.stop();
+    const graphiql = await open(await launchForTest({ ...settings, SIGN_UP: 'closed' }));
+    expect(await graphiql.offersToTry()).toBe(false);
+    expect(await graphiql.guide()).toContain('accounts are created by its operator');
     await graphiql.choose('SignUp');
     await graphiql.play('SignUp');
+    const message = 'Sign-up is closed: ask the operator of this server for an account.';
     await graphiql.shows({ data: { signUp: null }, errors: [{ message, extensions: { code: 'FORBIDDEN' } }] });
     await graphiql.showsInBar('Not signed in');
+    await signIn(graphiql, ada);
+    await graphiql.press('Try it');
+    await graphiql.live();
+    await graphiql.press('Sign out');
+    expect(await graphiql.offersToTry()).toBe(false);
   });
 
-  it('"Try it" is not offered by a server with rooms', async () => {
+  it('on a server with rooms, "Try it" creates a room of the visitor', async () => {
     await shared.createRoom(await shared.signUp('Ada'), randomUUID());
-    expect(await offersToTry(shared)).toBe(false);
+    const graphiql = await open();
+    await graphiql.press('Try it');
+    await graphiql.live();
+    await graphiql.settled('CreatePost');
+    await graphiql.play();
+    await graphiql.showsLive({ roomEvents: { __typename: 'PostCreated' } });
+  });
+
+  it('a refusal of "Try it" is shown, and the button remains', async () => {
+    const graphiql = await open(await launchForTest({ SIGN_IN_ATTEMPTS: '1' }));
+    await graphiql.press('Try it');
+    await graphiql.live();
+    await graphiql.press('Sign out');
+    await graphiql.press('Try it');
+    await expect.poll(() => graphiql.notice()).toContain('Too many');
+    expect(await graphiql.offersToTry()).toBe(true);
   });
 
   it('"Try it" is not offered by a server that runs only trusted documents', async () => {
     const file = join(scratchFolder(), 'documents.json');
     writeFileSync(file, JSON.stringify({ viewer: '{ viewer { id } }' }));
-    expect(await offersToTry(await launchForTest({ TRUSTED_DOCUMENTS: file }))).toBe(false);
+    const page = await (await newVisitor(browser)).newPage();
+    await page.goto((await launchForTest({ TRUSTED_DOCUMENTS: file })).graphqlUrl);
+    // GraphiQL shows over it that its introspection query is refused.
+    await page.getByText('This server runs only trusted documents.').waitFor({ state: 'attached' });
+    expect(await page.getByRole('button', { name: 'Try it' }).isVisible()).toBe(false);
   });
-
-  /** Whether the button is visible after the server has answered whether it has rooms. */
-  async function offersToTry({ graphqlUrl }: Postroom): Promise<boolean> {
-    const visitor = await newVisitor(browser);
-    const answered = visitor.waitForEvent('requestfinished', (sent) => !!sent.postData()?.includes('rooms(limit: 1)'));
-    const page = await visitor.newPage();
-    await page.goto(graphqlUrl);
-    await answered;
-    await page.locator('.graphiql-query-editor .view-lines').waitFor();
-    return page.getByRole('button', { name: 'Try it' }).isVisible();
-  }
 
   it('a newcomer signs up, creates a private room, and watches it while posting, and copies nothing', async () => {
     const graphiql = await open();

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
@@ -26,10 +27,10 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: quiet });
 }
 
-/** A browser context without stored data, closed after the test. The window is tall enough to show a whole result. */
-export async function newVisitor(browser: Browser): Promise<BrowserContext> {
+/** A browser context without stored data, closed after the test. By default a window shows a whole result. */
+export async function newVisitor(browser: Browser, viewport = { width: 1280, height: 2_000 }): Promise<BrowserContext> {
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 2_000 },
+    viewport,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   onTestFinished(() => context.close());
@@ -149,11 +150,25 @@ export class Graphiql {
     await this.page.locator('#page > header').getByText(text, { exact: true }).waitFor();
   }
 
+  /** What the page reports about the demo or the session. */
+  async notice(): Promise<string> {
+    return (await this.page.locator('#notice').textContent()) ?? '';
+  }
+
+  /** What the page shows to do next, where the result will be. */
+  guide(): Promise<string> {
+    return this.page.locator('#guide').innerText();
+  }
+
+  offersToTry(): Promise<boolean> {
+    return this.page.getByRole('button', { name: 'Try it' }).isVisible();
+  }
+
   /** Waits until the latest event of the panel beside GraphiQL contains `expected`, and returns all its events. */
   // biome-ignore lint/suspicious/noExplicitAny: their shape is the subscription's.
   async showsLive(expected: object): Promise<any[]> {
     const read = async () =>
-      (await this.page.locator('#live-events li').allTextContents()).map((text) => JSON.parse(text));
+      (await this.page.locator('#live-events pre').allTextContents()).map((text) => JSON.parse(text));
     await expect.poll(async () => (await read())[0]).toMatchObject(expected);
     return read();
   }
@@ -161,6 +176,21 @@ export class Graphiql {
   /** Waits until the panel beside GraphiQL describes its subscription with this text. */
   async showsAtSide(text: string): Promise<void> {
     await expect.poll(() => this.page.locator('#live-state').textContent()).toBe(text);
+  }
+
+  /** The rules of axe-core that the parts around GraphiQL violate, in the light and the dark theme. */
+  async violations(): Promise<string[]> {
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.page.evaluate(axe.source);
+      const parts = JSON.stringify(['#page > header', '#live', '#guide']);
+      const run = `axe.run(${parts}.filter((part) => document.querySelector(part)))`;
+      found.push(
+        ...(await this.page.evaluate<string[]>(`${run}.then(({ violations }) => violations.map(({ help }) => help))`)),
+      );
+    }
+    return found;
   }
 
   /** Everything that the browser keeps after the browser tab is closed. */

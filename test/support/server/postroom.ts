@@ -4,12 +4,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pino } from 'pino';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { readConfig } from '../../../src/config/config.ts';
 import { openDatabase } from '../../../src/data/database/open-database.ts';
 import { findAccountByEmail, setRole } from '../../../src/data/domain/users.ts';
 import { loadSchema } from '../../../src/engine/schema.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
 import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
 import { compileCacheFolder, useBundles } from '../run/bundled-packages.ts';
@@ -21,12 +22,15 @@ export const main = process.env['POSTROOM_TEST_PROGRAM'] ?? source;
 export const mainProgram = [main, 'serve'];
 export const unbundledProgram = [source, 'serve'];
 
-/** The environment of the processes that tests start, apart from settings. The two options only save time. */
+/** The server writes its address to a terminal. The bundles only save time. */
+const preloaded = [useBundles, fileURLToPath(new URL('../../../scripts/as-terminal.js', import.meta.url))];
+
+/** The environment of the processes that tests start, apart from settings. The cache only saves time. */
 export const programEnvironment = {
   PATH: process.env['PATH'],
   TMPDIR: process.env['TMPDIR'],
   NODE_COMPILE_CACHE: compileCacheFolder,
-  NODE_OPTIONS: existsSync(useBundles) ? `--import=${useBundles}` : '',
+  NODE_OPTIONS: preloaded.flatMap((file) => (existsSync(file) ? `--import=${file}` : [])).join(' '),
 };
 
 export interface ReplyError {
@@ -234,8 +238,8 @@ export async function startInProcess(
   const given = { ...defaults, ...settings };
   const config = readConfig(await withTestDatabase(given));
   const lines: LogLine[] = [];
-  const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
-  const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), {
+  const log = createLog(config.logLevel, undefined, { write: (line) => void lines.push(JSON.parse(line)), dropped: 0 });
+  const server = await startServer(config, log, {
     passwordCost: fastHash,
     schema,
     ...overrides,
