@@ -31,7 +31,7 @@ interface Open {
   release: () => void;
 }
 
-/** A client of one user with one subscription, which reconnects and resumes as `resumable()` of docs/resume.md does. */
+/** A client of one user with one subscription, which reconnects and resumes as `createResume()` of @postroom/client does. */
 export class Client {
   readonly name: string;
   readonly userId: string;
