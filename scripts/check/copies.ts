@@ -7,18 +7,11 @@ import { listSamples, readDocuments, type Sample } from './documents.ts';
 /** Files of the root that clients and examples copy. */
 const copiedFiles = ['possible-types.json', 'schema.graphql'];
 
-/** Samples of docs/resume.md that clients and examples copy. */
-const copiedSamples = ['resumable.js'];
-
 /** The samples in the documentation and the files in clients/ and examples/ that are not the copies that they should be. */
 export async function checkCopies(root = inRepository()): Promise<string[]> {
   const samples = (await readDocuments(root)).flatMap(listSamples);
-  const originals = new Map(copiedSamples.map((name) => [name, '']));
+  const originals = new Map<string, string>();
   for (const name of copiedFiles) originals.set(name, await readFile(join(root, name), 'utf8'));
-  for (const sample of samples.filter(({ path }) => path === 'docs/resume.md')) {
-    const { name, code } = splitName(sample);
-    if (copiedSamples.includes(name)) originals.set(name, `${code}\n`);
-  }
   return [...(await compareFiles(root, originals)), ...(await compareSamples(root, samples))];
 }
 
