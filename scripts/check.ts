@@ -29,7 +29,7 @@ const steps: Record<string, () => Promise<string[]>> = {
   'changes since the last release': () => checkEvolution(),
   'links in the documentation': () => checkLinks(),
   'samples in the documentation': () => checkSamples(),
-  'copies in clients and in the documentation': () => checkCopies(),
+  'samples of clients': () => checkCopies(),
   'settings in the documentation': () => checkSettings(),
   'limits in the documentation': () => checkLimits(),
   'names in the documentation': () => checkNames(),

@@ -2,8 +2,8 @@ import { ApolloClient, ApolloLink, HttpLink } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { OperationTypeNode } from 'graphql';
 import { createCache } from './cache.ts';
-import { live } from './live.ts';
 import { persisted } from './persisted.ts';
+import { postroom } from './postroom.ts';
 import { retry } from './retry.ts';
 import { token, url } from './settings.ts';
 
@@ -13,7 +13,7 @@ export const client = new ApolloClient({
   cache: createCache(),
   link: ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-    new GraphQLWsLink(live),
+    new GraphQLWsLink(postroom.live),
     ApolloLink.from([retry, persisted, http]),
   ),
 });

@@ -1,7 +1,7 @@
 import type { ApolloClient } from '@apollo/client';
+import { retryOf } from '@postroom/client';
 import { defer, retry, tap, throwError, timer } from 'rxjs';
 import { roomEvents } from './documents.ts';
-import { codeOf } from './errors.ts';
 
 /** The events of a room. When the connection is lost, it subscribes again after the last event. */
 export function followRoom(client: ApolloClient, room: string, after: string) {
@@ -10,8 +10,11 @@ export function followRoom(client: ApolloClient, room: string, after: string) {
       if (error) throw error;
       after = (extensions?.['live'] as { cursor: string }).cursor;
     }),
-    retry({ delay: (error) => (canReturn(error) ? timer(1_000) : throwError(() => error)) }),
+    retry({ delay: waitFor, resetOnSuccess: true }),
   );
 }
 
-const canReturn = (error: unknown) => [undefined, 'SERVICE_UNAVAILABLE'].includes(codeOf(error) as string | undefined);
+function waitFor(error: unknown, count: number) {
+  const ms = retryOf(error, { isSafe: true, attempt: count - 1 });
+  return ms === undefined ? throwError(() => error) : timer(ms);
+}

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { gql } from '@apollo/client';
+import { failureOf } from '@postroom/client';
 import { createPost, createPostOnce, roomPage } from './documents.ts';
-import { codeOf } from './errors.ts';
 import { countFetches, fillRoom, openClient } from './example.ts';
 import { retry } from './retry.ts';
 
@@ -36,7 +36,7 @@ test('422 is not repeated', async () => {
   const client = await openClient([retry], fetcher);
   const room = await fillRoom(client, []);
   const posted = client.mutate({ mutation: createPost, variables: { input: { room, title: '' } } });
-  await assert.rejects(posted, (error) => codeOf(error) === 'VALIDATION_ERROR');
+  await assert.rejects(posted, (error) => failureOf(error).code === 'VALIDATION_ERROR');
   assert.deepEqual(statuses, [200, 422]);
 });
 

@@ -1,15 +1,25 @@
 import { ApolloLink } from '@apollo/client';
 import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { RetryLink } from '@apollo/client/link/retry';
+import { retryOf } from '@postroom/client';
 import { OperationTypeNode } from 'graphql';
 import { map } from 'rxjs';
+
+const maxDelayMs = 60_000; // After too many sign-ins it is minutes.
+
+function delayOf(error: unknown, operation: ApolloLink.Operation, attempt = 0): number | undefined {
+  const ms = retryOf(error, { isSafe: isSafe(operation), attempt });
+  return ms !== undefined && ms <= maxDelayMs ? ms : undefined;
+}
 
 /** RetryLink repeats only requests that fail. An answer with errors becomes a failure if it may be repeated. */
 const refusals = new ApolloLink((operation, forward) =>
   forward(operation).pipe(
     map((result) => {
       const error = result.errors && new CombinedGraphQLErrors(result);
-      if (error && delayOf(error, operation) !== undefined) throw error;
+      // 294: a part of it was done.
+      const isPartial = operation.getContext()['response']?.status === 294;
+      if (error && !isPartial && delayOf(error, operation) !== undefined) throw error;
       return result;
     }),
   ),
@@ -17,20 +27,11 @@ const refusals = new ApolloLink((operation, forward) =>
 
 const repeats = new RetryLink({
   attempts: (count, operation, error) => count < 5 && delayOf(error, operation) !== undefined,
-  delay: (_, operation, error) => delayOf(error, operation) ?? 0,
+  delay: (count, operation, error) => delayOf(error, operation, count - 1) ?? 0,
 });
 
-/** Repeats operations that were refused with 429 or 503, and those that are safe to repeat after a failed connection. */
+/** Repeats what was refused for a moment, and what is safe to repeat after a failed connection. */
 export const retry = ApolloLink.from([repeats, refusals]);
-
-/** In milliseconds; undefined if the operation must not be repeated. After too many sign-ins, the delay is minutes. */
-function delayOf(error: unknown, operation: ApolloLink.Operation): number | undefined {
-  if (!CombinedGraphQLErrors.is(error)) return isSafe(operation) ? 1_000 : undefined;
-  const { status } = operation.getContext()['response'] ?? {};
-  if (status === 503) return 1_000;
-  const delay = error.errors[0]?.extensions?.['retryAfterMs'];
-  return status === 429 && typeof delay === 'number' && delay <= 60_000 ? delay : undefined;
-}
 
 /** A query, or a mutation whose root fields all have `@idempotent`. */
 function isSafe({ operationType, query }: ApolloLink.Operation): boolean {

@@ -5,12 +5,12 @@ import { ApolloClient, gql } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { generatePersistedQueryIdsFromManifest } from '@apollo/persisted-query-lists';
+import { failureOf } from '@postroom/client';
 import { firstValueFrom } from 'rxjs';
 import { createCache } from './cache.ts';
 import { createPost, roomEvents, roomPage } from './documents.ts';
-import { codeOf } from './errors.ts';
 import { fillRoom, openClient } from './example.ts';
-import { live } from './live.ts';
+import { postroom } from './postroom.ts';
 
 /* The server runs only the documents of trusted-documents.json, which `npm run documents` writes. */
 
@@ -27,14 +27,14 @@ test('documents of the manifest are sent by their ids', async () => {
 test('another document is refused', async () => {
   const client = await openClient();
   const answer = client.query({ query: gql`query Other { viewer { id } }` });
-  await assert.rejects(answer, (error) => codeOf(error) === 'DOCUMENT_NOT_TRUSTED');
+  await assert.rejects(answer, (error) => failureOf(error).code === 'DOCUMENT_NOT_TRUSTED');
 });
 
 test('a subscription of the manifest runs over a WebSocket', async () => {
   const writer = await openClient([trusted]);
   const room = await fillRoom(writer, []);
   const { data } = await writer.query({ query: roomPage, variables: { room } });
-  const reader = new ApolloClient({ cache: createCache(), link: trusted.concat(new GraphQLWsLink(live)) });
+  const reader = new ApolloClient({ cache: createCache(), link: trusted.concat(new GraphQLWsLink(postroom.live)) });
   const after = data?.room?.cursor ?? '';
   const event = firstValueFrom(reader.subscribe({ query: roomEvents, variables: { room, after } }));
   await writer.mutate({ mutation: createPost, variables: { input: { room, title: 'Hello' } } });

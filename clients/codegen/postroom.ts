@@ -1,59 +1,35 @@
+import { createPostroomClient } from '@postroom/client';
 import { createClient } from 'graphql-ws';
 import type { TypedDocumentString } from './gql/graphql.ts';
-import { resumable } from './resumable.js';
-
-interface Failure {
-  message: string;
-  path?: (string | number)[];
-  extensions: { code: string; retryAfterMs?: number };
-}
-
-export class PostroomError extends Error {
-  readonly failures: Failure[];
-
-  constructor(failures: Failure[]) {
-    super(failures.map(({ message }) => message).join('\n'));
-    this.failures = failures;
-  }
-}
 
 export interface Options {
   url: string;
-  authorization?: string;
+  token?: string | undefined;
   /** Sends the hashes of documents instead of their texts, for a server with `TRUSTED_DOCUMENTS`. */
   isTrusted?: boolean;
 }
 
 /** Queries and mutations over HTTP, subscriptions over a WebSocket that resumes. */
-export function createPostroom({ url, authorization, isTrusted = false }: Options) {
-  const { connectionParams, ...resume } = resumable();
-  const credentials = authorization && { authorization };
-  const live = createClient({
-    url: url.replace('http', 'ws'),
-    retryAttempts: Number.POSITIVE_INFINITY,
-    retryWait: (retries) =>
-      new Promise((retry) => setTimeout(retry, Math.random() * Math.min(5_000, 500 * 2 ** retries))),
-    shouldRetry: (event) => (event as CloseEvent).code !== 4403, // credentials that were refused are refused again
-    connectionParams: () => ({ ...connectionParams(), ...credentials }),
-    ...resume,
-  });
+export function createPostroom({ url, token, isTrusted = false }: Options) {
+  const { live } = createPostroomClient({ url, createClient, token });
   const createRequest = <Variables>(document: TypedDocumentString<unknown, Variables>, variables: Variables) => ({
     ...(isTrusted ? { query: '', documentId: document.__meta__?.['hash'] } : { query: document.toString() }),
     variables: variables as Record<string, unknown>,
   });
 
   return {
+    /** Rejects with an error for `failureOf`. */
     async execute<Data, Variables>(
       document: TypedDocumentString<Data, Variables>,
       variables: Variables,
     ): Promise<Data> {
       const response = await fetch(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...credentials },
+        headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
         body: JSON.stringify(createRequest(document, variables)),
       });
-      const { data, errors }: { data?: Data; errors?: Failure[] } = await response.json();
-      if (errors || !data) throw new PostroomError(errors ?? []);
+      const { data, errors }: { data?: Data; errors?: { message: string }[] } = await response.json();
+      if (errors || !data) throw Object.assign(new Error(errors?.[0]?.message), { errors, status: response.status });
       return data;
     },
 

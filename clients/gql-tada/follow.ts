@@ -5,7 +5,7 @@ import { createPostroom } from './postroom.ts';
 /* Prints each event of ROOM as a line of JSON. */
 
 const { POSTROOM_URL = 'http://127.0.0.1:4000/graphql', TOKEN, ROOM = '' } = process.env;
-const postroom = createPostroom({ url: POSTROOM_URL, ...(TOKEN && { authorization: `Bearer ${TOKEN}` }) });
+const postroom = createPostroom({ url: POSTROOM_URL, token: TOKEN });
 const { room } = await postroom.execute(roomPage, { room: ROOM });
 if (!room) throw new Error(`There is no room ${ROOM}.`);
 console.log(JSON.stringify({ ready: true }));

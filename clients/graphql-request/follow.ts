@@ -1,5 +1,5 @@
 import { graphql } from './graphql.ts';
-import { live } from './live.ts';
+import { postroom } from './postroom.ts';
 import { createQueries } from './queries.ts';
 import { followRoom, pagesOf } from './room.ts';
 
@@ -9,6 +9,6 @@ const { pages } = await queries.fetchInfiniteQuery(pagesOf(graphql, room));
 const after = pages[0]?.room?.cursor;
 if (after === undefined) throw new Error(`There is no room ${room}.`);
 console.log(JSON.stringify({ ready: true }));
-await followRoom({ live, queries, room, after }, ({ __typename: event, post }) => {
+await followRoom({ live: postroom.live, queries, room, after }, ({ __typename: event, post }) => {
   console.log(JSON.stringify({ event, title: post?.title }));
 });

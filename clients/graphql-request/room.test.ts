@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InfiniteQueryObserver } from '@tanstack/query-core';
 import { createPost } from './documents.ts';
 import { fillRoom, openClient } from './example.ts';
-import { live } from './live.ts';
+import { postroom } from './postroom.ts';
 import { createQueries } from './queries.ts';
 import { followRoom, pagesOf } from './room.ts';
 
@@ -26,10 +26,10 @@ test('an event fetches the room again', async () => {
   });
   const { data } = await observer.refetch();
   const after = data?.pages[0]?.room?.cursor ?? '';
-  const following = followRoom({ live, queries, room, after });
+  const following = followRoom({ live: postroom.live, queries, room, after });
   await client.request(createPost, { input: { room, title: 'Hello' } });
   await isPosted.promise;
   observer.destroy();
-  await live.dispose();
+  await postroom.live.dispose();
   await following;
 });

@@ -1,13 +1,10 @@
 import { createEnvironment } from './environment.ts';
-import { connect } from './live.ts';
 import { openRoom } from './room-view.ts';
 
 /* Prints each event of ROOM as a line of JSON. */
 
 const { POSTROOM_URL = 'http://127.0.0.1:4000/graphql', TOKEN, ROOM = '' } = process.env;
-const authorization = TOKEN && `Bearer ${TOKEN}`;
-const live = connect(POSTROOM_URL, authorization);
-const { follow } = await openRoom(createEnvironment(POSTROOM_URL, live, authorization), ROOM);
+const { follow } = await openRoom(createEnvironment(POSTROOM_URL, TOKEN).environment, ROOM);
 follow(({ __typename, post }) => print({ event: __typename, title: post?.title }), console.error);
 print({ ready: true });
 

@@ -3,7 +3,6 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { GraphQLError } from 'graphql';
 import { fetchQuery, requestSubscription } from 'relay-runtime';
 import { createEnvironment } from './environment.ts';
-import { connect } from './live.ts';
 import { MutationError } from './mutate.ts';
 import { roomEvents, roomQuery } from './room.ts';
 import { openRoom } from './room-view.ts';
@@ -71,7 +70,7 @@ test('A mutation that fails has a code, also if the response has data', async ()
 });
 
 test('A request that is refused has its errors in `source`', async () => {
-  const environment = createEnvironment(POSTROOM_URL, connect(POSTROOM_URL), 'Bearer wrong');
+  const { environment } = createEnvironment(POSTROOM_URL, 'wrong');
   await assert.rejects(fetchQuery(environment, roomQuery, { room, count: 1 }).toPromise(), (error: ErrorWithSource) => {
     return error.source.errors[0]?.extensions.code === 'UNAUTHENTICATED';
   });

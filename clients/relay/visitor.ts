@@ -3,7 +3,6 @@ import type { visitorCreateRoomMutation } from './__generated__/visitorCreateRoo
 import type { visitorDeletePostMutation } from './__generated__/visitorDeletePostMutation.graphql';
 import type { visitorSignUpMutation } from './__generated__/visitorSignUpMutation.graphql';
 import { createEnvironment } from './environment.ts';
-import { connect } from './live.ts';
 import { mutate } from './mutate.ts';
 
 const signUpMutation = graphql`
@@ -38,11 +37,9 @@ const deletePostMutation = graphql`
 /** Signs up a new account. Each visitor has a store and a WebSocket of its own. */
 export async function signUp(url: string) {
   const input = { name: 'Ada', email: `ada-${crypto.randomUUID()}@example.org`, password: 'correct horse' };
-  const anonymous = createEnvironment(url, connect(url));
+  const { environment: anonymous } = createEnvironment(url);
   const { signUp } = await mutate<visitorSignUpMutation>(anonymous, signUpMutation, { input });
-  const authorization = `Bearer ${signUp?.accessToken}`;
-  const live = connect(url, authorization);
-  const environment = createEnvironment(url, live, authorization);
+  const { environment, live } = createEnvironment(url, signUp?.accessToken);
 
   return {
     environment,

@@ -1,25 +1,21 @@
-import { type CombinedError, makeOperation, type Operation } from '@urql/core';
+import { retryOf } from '@postroom/client';
+import { makeOperation, type Operation } from '@urql/core';
 import { retryExchange } from '@urql/exchange-retry';
 
-/** Repeats operations that were refused with 429 or 503, and those that are safe to repeat after a failed connection. */
+const maxDelayMs = 60_000; // After too many sign-ins it is minutes.
+
+/** Repeats what was refused for a moment, and what is safe to repeat after a failed connection. */
 export const retry = retryExchange({
   maxNumberAttempts: 5,
-  maxDelayMs: 120_000,
+  maxDelayMs: 2 * maxDelayMs,
   retryWith(error, operation) {
-    const delay = delayOf(error, operation);
-    if (delay === undefined) return null;
-    // The exchange waits for at least this delay.
     const { count = 0 } = operation.context['retry'] ?? {};
+    const delay = retryOf(error, { isSafe: isSafe(operation), attempt: count });
+    if (delay === undefined || delay > maxDelayMs) return null;
+    // The exchange waits for at least this delay.
     return makeOperation(operation.kind, operation, { ...operation.context, retry: { count, delay } });
   },
 });
-
-/** In milliseconds; undefined if the operation must not be repeated. After too many sign-ins, the delay is minutes. */
-function delayOf({ graphQLErrors, networkError, response }: CombinedError, operation: Operation): number | undefined {
-  if (response?.status === 503 || (networkError && isSafe(operation))) return 1_000;
-  const delay = graphQLErrors[0]?.extensions['retryAfterMs'];
-  return response?.status === 429 && typeof delay === 'number' && delay <= 60_000 ? delay : undefined;
-}
 
 /** A query, or a mutation whose root fields all have `@idempotent`. */
 function isSafe({ kind, query }: Operation): boolean {

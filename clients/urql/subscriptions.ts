@@ -1,8 +1,8 @@
 import { subscriptionExchange } from '@urql/core';
-import { live } from './live.ts';
+import { postroom } from './postroom.ts';
 
 export const subscriptions = subscriptionExchange({
   forwardSubscription: ({ query = '', variables }) => ({
-    subscribe: (sink) => ({ unsubscribe: live.subscribe({ query, variables }, sink) }),
+    subscribe: (sink) => ({ unsubscribe: postroom.live.subscribe({ query, variables }, sink) }),
   }),
 });

@@ -1,21 +1,11 @@
-import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { inRepository } from '../repository.ts';
 import { listSamples, readDocuments, type Sample } from './documents.ts';
 
-/** Samples of docs/resume.md that clients and examples copy. */
-const copiedSamples = ['resumable.js'];
-
-/** The samples in the documentation and the files in clients/ and examples/ that are not the copies that they should be. */
+/** The samples in the documentation that are not part of the files in clients/ that they name. */
 export async function checkCopies(root = inRepository()): Promise<string[]> {
-  const samples = (await readDocuments(root)).flatMap(listSamples);
-  const originals = new Map(copiedSamples.map((name) => [name, '']));
-  for (const sample of samples.filter(({ path }) => path === 'docs/resume.md')) {
-    const { name, code } = splitName(sample);
-    if (copiedSamples.includes(name)) originals.set(name, `${code}\n`);
-  }
-  return [...(await compareFiles(root, originals)), ...(await compareSamples(root, samples))];
+  return compareSamples(root, (await readDocuments(root)).flatMap(listSamples));
 }
 
 /** Whether a sample begins with the path of the file in clients/ that contains it. */
@@ -27,16 +17,6 @@ export function isOfClient(sample: Sample): boolean {
 function splitName({ code }: Sample): { name: string; code: string } {
   const [, name = '', rest = ''] = /^(?:\/\/|#) (\S+)\n(.*)$/s.exec(code) ?? [];
   return { name, code: rest };
-}
-
-async function compareFiles(root: string, originals: Map<string, string>): Promise<string[]> {
-  const paths = globSync(['clients/*/*', 'examples/*/src/*'], { cwd: root }).filter((path) =>
-    originals.has(basename(path)),
-  );
-  const texts = await Promise.all(paths.map((path) => readFile(join(root, path), 'utf8')));
-  return paths.flatMap((path, index) =>
-    texts[index] === originals.get(basename(path)) ? [] : `${path} is not a copy of its original`,
-  );
 }
 
 async function compareSamples(root: string, samples: Sample[]): Promise<string[]> {

@@ -14,7 +14,7 @@ export interface Document {
 }
 
 export async function readDocuments(root = inRepository()): Promise<Document[]> {
-  const paths = globSync('{*.md,{docs,bench,test,examples}/**/*.md}', {
+  const paths = globSync('{*.md,{docs,bench,test,examples,packages}/**/*.md}', {
     cwd: root,
     exclude: ['**/node_modules/**'],
   }).sort();

@@ -62,12 +62,12 @@ async function ruleOfCommands(): Promise<Rule> {
   return (text) => findAll(text, /\bnpx postroom ([a-z-]+)/g).filter((name) => !commands.includes(name));
 }
 
-/** Settings and error codes. */
+/** Settings and error codes of the server. */
 function ruleOfConstants(): Rule {
   const known = new Set([...listSettings(), ...Object.keys(clientErrors)]);
   return (text, { path }) => {
     const [, name] = /^([A-Z]+(?:_[A-Z]+)+)(?:=|$)/.exec(text) ?? [];
-    return name && !known.has(name) && !path.startsWith('bench/') ? [name] : [];
+    return name && !known.has(name) && !/^(bench|packages)\//.test(path) ? [name] : [];
   };
 }
 

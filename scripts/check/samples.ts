@@ -13,6 +13,7 @@ const rules: Record<string, (code: string) => string[]> = {
   json: checkJson,
   js: checkScript,
   ts: checkScript,
+  tsx: checkTsx,
   sh: (code) => listCurlBodies(code).flatMap(checkJson),
   mermaid: () => [],
   // Only copies of files in clients/, which run.
@@ -51,4 +52,8 @@ function isJson(text: string): boolean {
 
 function checkScript(code: string): string[] {
   return parseSync('sample.ts', code).errors.map(({ message }) => message);
+}
+
+function checkTsx(code: string): string[] {
+  return parseSync('sample.tsx', code).errors.map(({ message }) => message);
 }

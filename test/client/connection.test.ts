@@ -110,6 +110,8 @@ it('a refused mutation may be repeated when the server says so, and an unanswere
   expect(retryOf(refused('RATE_LIMITED', { retryAfterMs: 9_000 }))).toBe(9_000);
   expect(retryOf(refused('SERVICE_UNAVAILABLE'))).toBeGreaterThanOrEqual(500);
   expect(retryOf(refused('VALIDATION_ERROR'), { isSafe: true })).toBeUndefined();
+  // A part of its mutations was done.
+  expect(retryOf({ ...refused('SERVICE_UNAVAILABLE'), status: 294 })).toBeUndefined();
   expect(retryOf(refused('OUTCOME_UNKNOWN'))).toBeUndefined();
   expect(retryOf(refused('OUTCOME_UNKNOWN'), { isSafe: true })).toBeGreaterThanOrEqual(500);
   expect(retryOf(new TypeError('fetch failed'))).toBeUndefined();

@@ -3,13 +3,13 @@ import { createClient } from 'graphql-sse';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import type { Result } from '../support/clients/protocol-socket.ts';
+import { openSse } from '../support/clients/published-clients.ts';
 import { ReceivedQueue } from '../support/clients/received-queue.ts';
-import { openDocumentedSse } from '../support/clients/resume-docs.ts';
 import { untilCounts } from '../support/engine/metrics.ts';
 import { firstSeq, seqOf, seqsBetween } from '../support/rooms/cursors.ts';
 import { launchForTest } from '../support/server/postroom.ts';
 
-/* What docs/resume.md says about clients of event streams that lose their connection. */
+/* Clients of event streams that lose their connection. */
 
 const query = `subscription ($room: ID!, $after: String) {
   roomEvents(room: $room, after: $after) { cursor ... on PostCreated { post { title } } }
@@ -41,9 +41,10 @@ async function openHall() {
 }
 
 type Hall = Awaited<ReturnType<typeof openHall>>;
+type Subscribe = ReturnType<typeof createClient>['subscribe'];
 
 /** The numbers of the events that a client of graphql-sse receives through three interruptions. */
-async function receivedBy(hall: Hall, subscribe: ReturnType<typeof createClient>['subscribe'], variables: object) {
+async function receivedBy(hall: Hall, subscribe: Subscribe, variables: object) {
   const results = new ReceivedQueue<Result>();
   const sink = { next: (result: unknown) => results.push(result as Result), error: () => {}, complete: () => {} };
   onTestFinished(subscribe({ query, variables: { ...variables } }, sink));
@@ -58,17 +59,31 @@ async function receivedBy(hall: Hall, subscribe: ReturnType<typeof createClient>
   return results.all.map(({ extensions }) => seqOf(extensions.live.cursor));
 }
 
-it('graphql-sse with the lines of docs/resume.md receives every event once when it loses its connection', async () => {
+it('`resumableSse` receives every event once when it loses its connection', async () => {
   const hall = await openHall();
-  const { subscribe } = await openDocumentedSse(hall.proxy.url, 200);
+  const { subscribe } = openSse(hall.proxy.url, 200);
   expect(await receivedBy(hall, subscribe, hall.variables)).toEqual(seqsBetween(firstSeq, firstSeq + 6));
 });
 
-it('graphql-sse with these lines receives every event of an inbox once', async () => {
+it('`iterate` of `resumableSse` resumes, too', async () => {
+  const hall = await openHall();
+  const { iterate } = openSse(hall.proxy.url, 200);
+  const subscribe: Subscribe = (request, { next }) => {
+    const results = iterate(request);
+    const read = async () => {
+      for await (const result of results) next(result as Parameters<typeof next>[0]);
+    };
+    void read();
+    return () => void results.return?.();
+  };
+  expect(await receivedBy(hall, subscribe, hall.variables)).toEqual(seqsBetween(firstSeq, firstSeq + 6));
+});
+
+it('`resumableSse` receives every event of an inbox once', async () => {
   const hall = await openHall();
   const { postroom } = hall;
   const attic = await postroom.createRoom(hall.ada, 'attic');
-  const { subscribe } = await openDocumentedSse(hall.proxy.url, 200, { authorization: `Bearer ${hall.ada.token}` });
+  const { subscribe } = openSse(hall.proxy.url, 200, hall.ada.token);
   const results = new ReceivedQueue<Result>();
   const sink = { next: (result: unknown) => results.push(result as Result), error: () => {}, complete: () => {} };
   const inbox = `subscription ($after: [String!]) {
@@ -88,7 +103,7 @@ it('graphql-sse with these lines receives every event of an inbox once', async (
   expect(events.toSorted()).toEqual(['attic post 0', 'attic post 1', 'attic post 2', ...inHall]);
 });
 
-it('graphql-sse without these lines loses the events in between', async () => {
+it('graphql-sse alone loses the events in between', async () => {
   const hall = await openHall();
   const retry = () => new Promise<void>((resolve) => setTimeout(resolve, 200));
   const { subscribe } = createClient({ url: hall.proxy.url, retry });

@@ -1,7 +1,9 @@
 import { gql } from '@apollo/client';
+import type { Client } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
-import { openDocumented } from '../support/clients/resume-docs.ts';
+import { openClient } from '../support/clients/postroom-client.ts';
+import { createApollo, createUrql } from '../support/clients/published-clients.ts';
 import { change } from '../support/inbox/inbox-stream.ts';
 import { launchForTest } from '../support/server/postroom.ts';
 
@@ -15,33 +17,24 @@ interface Result {
 
 type Take = (result: Result) => void;
 
-/** Each subscribes with one of the clients of docs/resume.md. */
+/** Each subscribes with a client that uses the WebSocket of @postroom/client. */
 const clients = {
-  async live(url: string, credentials: Credentials, take: Take) {
-    const { live } = await openDocumented('live', url, 0, credentials);
+  'graphql-ws'(live: Client, take: Take) {
     live.subscribe({ query }, { next: take, error: () => {}, complete: () => {} });
-    return live;
   },
-  async apollo(url: string, credentials: Credentials, take: Take) {
-    const { apollo, live } = await openDocumented('apollo', url, 0, credentials);
+  apollo(live: Client, take: Take) {
+    const apollo = createApollo(live);
     const subscription = apollo.subscribe({ query: gql(query), fetchPolicy: 'no-cache' }).subscribe({ next: take });
     onTestFinished(() => subscription.unsubscribe());
-    return live;
   },
-  async urql(url: string, credentials: Credentials, take: Take) {
-    const { urql, live } = await openDocumented('urql', url, 0, credentials);
-    onTestFinished(urql.subscription(query, {}).subscribe(take).unsubscribe);
-    return live;
+  urql(live: Client, take: Take) {
+    onTestFinished(createUrql(live).subscription(query, {}).subscribe(take).unsubscribe);
   },
 };
 
-interface Credentials {
-  authorization: string;
-}
-
 it.each(
   Object.entries(clients),
-)('the client of docs/resume.md resumes all rooms, and enters rooms that were joined meanwhile: %s', async (_, subscribe) => {
+)('%s with the WebSocket of @postroom/client resumes all rooms, and enters rooms that were joined meanwhile', async (_, subscribe) => {
   const postroom = await launchForTest();
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   const rooms = [await postroom.createRoom(ada, 'hall'), await postroom.createRoom(ada, 'attic')];
@@ -49,7 +42,8 @@ it.each(
   const proxy = await createFaultProxy(postroom.graphqlUrl);
   onTestFinished(() => proxy.close());
   const events: string[] = [];
-  const live = await subscribe(proxy.url, { authorization: `Bearer ${bob.token}` }, ({ data }) => {
+  const { live } = openClient(proxy.url, { token: bob.token, retryWaitMs: () => 0 });
+  subscribe(live, ({ data }) => {
     const { __typename, room, post } = data.inbox;
     events.push([__typename, room.name, post?.title].filter((part) => part !== undefined).join(' '));
   });

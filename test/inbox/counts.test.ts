@@ -2,7 +2,7 @@
 import type { Client } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
-import { openDocumented } from '../support/clients/resume-docs.ts';
+import { openClient } from '../support/clients/postroom-client.ts';
 import { change } from '../support/inbox/inbox-stream.ts';
 import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
 
@@ -27,7 +27,7 @@ interface Event {
 const listRooms = async (postroom: Postroom, { token }: Person): Promise<Room[]> =>
   (await postroom.ask(roomsQuery, {}, token))['viewer'].rooms.nodes;
 
-/** The counts of a client that follows docs/clients.md. */
+/** The counts of a client that queries all rooms again when it has connected again. */
 class Counts {
   readonly unread = new Map<string, number>();
   /** The title of the latest post that an event contained. */
@@ -77,7 +77,7 @@ it('a client that starts again after a reconnect, and after an event of an unkno
   await change(postroom, 'joinRoom', bob, hall);
   const proxy = await createFaultProxy(postroom.graphqlUrl);
   onTestFinished(() => proxy.close());
-  const { live } = await openDocumented('live', proxy.url, 0, { authorization: `Bearer ${bob.token}` });
+  const { live } = openClient(proxy.url, { token: bob.token, retryWaitMs: () => 0 });
   const counts = new Counts(postroom, bob, live);
   const isLive = new Promise<void>((resolve) => live.on('ping', () => resolve()));
   await counts.start();

@@ -1,7 +1,7 @@
 // Runs on SQLite and on PostgreSQL.
 import { expect, it, onTestFinished } from 'vitest';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
-import { openDocumented } from '../support/clients/resume-docs.ts';
+import { openClient } from '../support/clients/postroom-client.ts';
 import { type Cursors, change, InboxStream, inboxQuery } from '../support/inbox/inbox-stream.ts';
 import { launchForTest } from '../support/server/postroom.ts';
 
@@ -41,13 +41,13 @@ it('a MemberLeft that is replayed has `ended` for its user only', async () => {
   expect(await ofBob.nextLive()).toMatchObject({ room: hall, cursor, ended: true });
 });
 
-it('the client of docs/resume.md keeps the cursors of the rooms of the viewer only, and resumes with them', async () => {
+it('@postroom/client keeps the cursors of the rooms of the viewer only, and resumes with them', async () => {
   const postroom = await launchForTest();
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   const home = await postroom.createRoom(bob, 'home');
   const proxy = await createFaultProxy(postroom.graphqlUrl);
   onTestFinished(() => proxy.close());
-  const { live } = await openDocumented('live', proxy.url, 0, { authorization: `Bearer ${bob.token}` });
+  const { live } = openClient(proxy.url, { token: bob.token, retryWaitMs: () => 0 });
   const sent: { live: { seen: Record<string, Cursors> } }[] = [];
   live.on('opened', (socket) => {
     const { send } = socket as WebSocket;

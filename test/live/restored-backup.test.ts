@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Client } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFaultProxy, type FaultProxy } from '../support/clients/fault-proxy.ts';
+import { openClient } from '../support/clients/postroom-client.ts';
 import type { Result } from '../support/clients/protocol-socket.ts';
 import { ReceivedQueue } from '../support/clients/received-queue.ts';
-import { openDocumented } from '../support/clients/resume-docs.ts';
 import { postgresPrograms } from '../support/database/postgres-cluster.ts';
 import { isPostgresTest, withTestDatabase } from '../support/database/test-database.ts';
 import {
@@ -20,7 +20,7 @@ import {
   scratchFolder,
 } from '../support/server/postroom.ts';
 
-/* A backup is restored with the commands of docs/operations.md, while clients of docs/resume.md wait for the server. */
+/* A backup is restored with the commands of docs/operations.md, while clients that resume wait for the server. */
 
 const pgDump = join(postgresPrograms ?? '', 'pg_dump');
 const pgRestore = join(postgresPrograms ?? '', 'pg_restore');
@@ -58,7 +58,7 @@ class Follower {
   static async open(postroom: Postroom): Promise<Follower> {
     const proxy = await createFaultProxy(postroom.graphqlUrl);
     onTestFinished(() => proxy.close());
-    const { live } = await openDocumented('live', proxy.url, retryWaitMs);
+    const { live } = openClient(proxy.url, { retryWaitMs: () => retryWaitMs });
     return new Follower(live, proxy);
   }
 

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startProxy } from '../../scripts/cluster/proxy.ts';
 import { EventStream, streamForms } from '../support/clients/event-stream.ts';
 import { postOf, RawConnection } from '../support/clients/http.ts';
+import { openClient } from '../support/clients/postroom-client.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { openDocumented } from '../support/clients/resume-docs.ts';
 import { firstSeq, seqOf, seqsBetween } from '../support/rooms/cursors.ts';
 import {
   launchForTest,
@@ -199,7 +199,7 @@ it('clients of a server that stops resume on another server of the same database
   const query = `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { title } } } }`;
   await Promise.all(
     readers.map(async (reader) => {
-      const { live } = await openDocumented('live', `${proxy.url}/graphql`, 20);
+      const { live } = openClient(`${proxy.url}/graphql`);
       live.on('closed', (event) => {
         if ((event as { code: number }).code === 1012) reader.lost += 1;
       });

@@ -2,7 +2,7 @@
 import type { Client } from 'graphql-ws';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventStream } from '../support/clients/event-stream.ts';
-import { openDocumented } from '../support/clients/resume-docs.ts';
+import { openClient } from '../support/clients/postroom-client.ts';
 import { PostgresCluster } from '../support/database/postgres-cluster.ts';
 import { newSessionKey } from '../support/database/test-database.ts';
 import { openCursor, seqOf, seqsBetween } from '../support/rooms/cursors.ts';
@@ -17,7 +17,7 @@ const outageMs = Number(process.env['OUTAGE_MS'] ?? 0);
 const roomQuery = 'subscription ($room: ID!) { roomEvents(room: $room) { cursor } }';
 const inboxQuery = 'subscription { inbox { cursor } }';
 
-/** The subscriptions of one client of graphql-ws with the lines of docs/resume.md. */
+/** The subscriptions of one client of @postroom/client. */
 class Follower {
   /** The close codes of its sockets. */
   readonly closes: number[] = [];
@@ -35,9 +35,8 @@ class Follower {
     });
   }
 
-  static async open({ graphqlUrl }: Postroom, person?: Person): Promise<Follower> {
-    const authentication = person && { authorization: `Bearer ${person.token}` };
-    return new Follower((await openDocumented('live', graphqlUrl, 100, authentication)).live);
+  static open({ graphqlUrl }: Postroom, person?: Person): Follower {
+    return new Follower(openClient(graphqlUrl, { token: person?.token, retryWaitMs: () => 100 }).live);
   }
 
   follow(query: string, variables: Record<string, unknown> = {}): void {
@@ -74,7 +73,7 @@ describe.skipIf(postgresBus.isMissing)('during an outage of PostgreSQL', () => {
     const from = seqOf(await postroom.cursorOf(room));
     const followers: Follower[] = [];
     for (let n = 0; n < clientsOfEach; n += 1) {
-      const [anonymous, member] = [await Follower.open(postroom), await Follower.open(postroom, ada)];
+      const [anonymous, member] = [Follower.open(postroom), Follower.open(postroom, ada)];
       anonymous.follow(roomQuery, { room });
       member.follow(roomQuery, { room });
       member.follow(inboxQuery);

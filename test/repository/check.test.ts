@@ -346,19 +346,13 @@ test('a name in the documentation must be that of a file, script, command, setti
   expect(await checkNames(root)).toEqual(missing.map((name) => `docs/architecture.md: ${name} does not exist`));
 });
 
-test('a sample of a client, and a sample that clients copy, must be the same as the original', async () => {
+test('a sample of a client must be part of its file', async () => {
   const root = await writeFiles({
-    'docs/resume.md': '```js\n// resumable.js\nlet seen;\n```\n',
     'docs/clients.md': '```ts\n// clients/a/live.ts\nlet a;\n```\n\n```ts\n// clients/b/live.ts\nlet a;\n```\n',
     'clients/a/live.ts': 'let url;\nlet a;\n',
-    'clients/a/resumable.js': 'let seen;\n',
     'clients/b/live.ts': 'let b;\n',
-    'clients/b/resumable.js': 'let cursors;\n',
   });
-  expect((await checkCopies(root)).sort()).toEqual([
-    'clients/b/resumable.js is not a copy of its original',
-    'docs/clients.md:6: the sample is not part of clients/b/live.ts',
-  ]);
+  expect(await checkCopies(root)).toEqual(['docs/clients.md:6: the sample is not part of clients/b/live.ts']);
 });
 
 async function writeFiles(files: Record<string, string>): Promise<string> {

@@ -1,9 +1,11 @@
 import { gql } from '@apollo/client';
+import type { Client } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import { EventStream, multipartHeaders } from '../support/clients/event-stream.ts';
 import { createFaultProxy, type FaultProxy } from '../support/clients/fault-proxy.ts';
+import { openClient } from '../support/clients/postroom-client.ts';
 import { ProtocolSocket, type Result } from '../support/clients/protocol-socket.ts';
-import { openDocumented, openDocumentedSse } from '../support/clients/resume-docs.ts';
+import { createApollo, createUrql, openSse } from '../support/clients/published-clients.ts';
 import { firstSeq, seqOf, seqsBetween } from '../support/rooms/cursors.ts';
 import { createRandom } from '../support/rooms/unreliable-bus.ts';
 import { isSoak } from '../support/run/soak.ts';
@@ -153,9 +155,8 @@ function readByMultipart(reader: Reader, room: string, start: string): Promise<v
   });
 }
 
-/** Uses the published client, configured as in docs/resume.md. */
-async function readByGraphqlSse(reader: Reader, room: string, after: string): Promise<void> {
-  const { subscribe } = await openDocumentedSse(reader.url, retryWaitMs);
+function readByGraphqlSse(reader: Reader, room: string, after: string): void {
+  const { subscribe } = openSse(reader.url, retryWaitMs);
   const query = `subscription ($room: ID!, $after: String) {
     roomEvents(room: $room, after: $after) { at room { id } ... on PostCreated { post { title } } }
   }`;
@@ -168,12 +169,16 @@ async function readByGraphqlSse(reader: Reader, room: string, after: string): Pr
   reader.start();
 }
 
-/** This function and the next two use published clients, configured as in docs/resume.md. */
-async function readByGraphqlWs(reader: Reader, room: string): Promise<void> {
-  const { live } = await openDocumented('live', reader.url, retryWaitMs);
+/** The WebSocket of @postroom/client, which the next three clients use. */
+function openLive(reader: Reader): Client {
+  const { live } = openClient(reader.url, { retryWaitMs: () => retryWaitMs });
   live.on('ping', () => reader.start());
+  return live;
+}
+
+function readByGraphqlWs(reader: Reader, room: string): void {
   const query = `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { title } } } }`;
-  live.subscribe(
+  openLive(reader).subscribe(
     { query },
     {
       next: (result) => reader.take(result as unknown as Result),
@@ -183,9 +188,8 @@ async function readByGraphqlWs(reader: Reader, room: string): Promise<void> {
   );
 }
 
-async function readByApollo(reader: Reader, room: string): Promise<void> {
-  const { live, apollo } = await openDocumented('apollo', reader.url, retryWaitMs);
-  live.on('ping', () => reader.start());
+function readByApollo(reader: Reader, room: string): void {
+  const apollo = createApollo(openLive(reader));
   const query = gql`subscription ($room: ID!) {
     roomEvents(room: $room) { at actor { name } ... on PostCreated { post { title } } }
   }`;
@@ -196,9 +200,8 @@ async function readByApollo(reader: Reader, room: string): Promise<void> {
   onTestFinished(() => subscription.unsubscribe());
 }
 
-async function readByUrql(reader: Reader, room: string): Promise<void> {
-  const { live, urql } = await openDocumented('urql', reader.url, retryWaitMs);
-  live.on('ping', () => reader.start());
+function readByUrql(reader: Reader, room: string): void {
+  const urql = createUrql(openLive(reader));
   const query = 'subscription ($room: ID!) { postAdded(room: $room) { id title } }';
   const { unsubscribe } = urql.subscription(query, { room }).subscribe(({ data, error, extensions }) => {
     if (error) reader.fail(error);
@@ -257,8 +260,10 @@ it(`every client receives ${eventCount} events once, in order, through 20 discon
   void readByHand(hand, room);
   void readByEventStream(stream, room);
   void readByMultipart(multipart, room, start);
-  await readByGraphqlSse(graphqlSse, room, start);
-  await Promise.all([readByGraphqlWs(graphqlWs, room), readByApollo(apollo, room), readByUrql(urql, room)]);
+  readByGraphqlSse(graphqlSse, room, start);
+  readByGraphqlWs(graphqlWs, room);
+  readByApollo(apollo, room);
+  readByUrql(urql, room);
   const all = Object.values(readers);
   // A reader that fails before it has started would otherwise be waited for until the test times out.
   await Promise.race([Promise.all(all.map(({ started }) => started)), Promise.all(all.map(({ ended }) => ended))]);

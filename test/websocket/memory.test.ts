@@ -1,10 +1,10 @@
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
+import { createResume } from '../../packages/client/src/index.ts';
 import { EventStream } from '../support/clients/event-stream.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { openDocumented } from '../support/clients/resume-docs.ts';
 import { untilCounts } from '../support/engine/metrics.ts';
 import type { Person, Postroom } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
@@ -87,29 +87,26 @@ describe('an operation', () => {
   });
 });
 
-describe('the client of docs/resume.md', () => {
+describe('a client of graphql-ws with `createResume`', () => {
   const live = `subscription ($room: ID!) { roomEvents(room: $room) { cursor ... on PostCreated { post { title } } } }`;
 
-  /** Opens a client with the documented options; `seen` returns the cursors that it would send in connection_init. */
+  /** `seen` returns the cursors that it would send in connection_init. */
   async function openClient() {
     const proxy = await createFaultProxy(postroom.graphqlUrl);
     onTestFinished(() => proxy.close());
-    const { resumable } = await openDocumented('resumable', proxy.url, 0);
-    const options = resumable();
+    const { connectionParams, on, jsonMessageReplacer } = createResume();
     const client = createClient({
       url: proxy.url.replace('http', 'ws'),
       webSocketImpl: WebSocket,
       retryAttempts: Number.POSITIVE_INFINITY,
       retryWait: async () => {},
       lazy: false,
-      ...options,
+      connectionParams,
+      on,
+      jsonMessageReplacer,
     });
     onTestFinished(() => void client.dispose());
-    const seen = async () => {
-      const params = options.connectionParams as () => { live: { seen: Record<string, string> } };
-      return JSON.parse(JSON.stringify(params())).live.seen as Record<string, string>;
-    };
-    return { proxy, client, seen };
+    return { proxy, client, seen: () => connectionParams().live.seen };
   }
 
   type Opened = Awaited<ReturnType<typeof openClient>>;
@@ -143,7 +140,7 @@ describe('the client of docs/resume.md', () => {
     }
     await postroom.createPost(ada, room, 'the last');
     await expect.poll(() => last.titles.at(-1)).toBe('the last');
-    expect(Object.keys(await opened.seen())).toHaveLength(1);
+    expect(Object.keys(opened.seen())).toHaveLength(1);
   });
 
   it('forgets operations that end while it is disconnected, and resumes the others', async () => {
@@ -157,7 +154,7 @@ describe('the client of docs/resume.md', () => {
     opened.proxy.cut();
     await postroom.createPost(ada, room, 'between');
     await expect.poll(() => kept.titles).toEqual(['before', 'between']);
-    await expect.poll(async () => Object.keys(await opened.seen()).length).toBe(1);
+    await expect.poll(() => Object.keys(opened.seen()).length).toBe(1);
     await opened.client.dispose();
     await untilCounts(postroom, { subscribers: 0 });
   });

@@ -80,8 +80,14 @@ export function retryOf(
   { isSafe = false, attempt = 0 }: { isSafe?: boolean; attempt?: number } = {},
 ): number | undefined {
   const { code, action, extensions } = failureOf(error);
-  if (action !== 'repeat' || (!isSafe && unknownOutcomes.includes(code))) return undefined;
+  if (action !== 'repeat' || (!isSafe && (unknownOutcomes.includes(code) || isPartial(error)))) return undefined;
   // Random, because all clients lose a server in the same moment.
   const pause = (0.5 + Math.random() / 2) * Math.min(30_000, 1_000 * 2 ** attempt);
   return Math.max(pause, Number(extensions['retryAfterMs'] ?? 0));
+}
+
+/** 294: some root fields have results, so a part of the mutations was done. */
+function isPartial(error: unknown): boolean {
+  const { status, response } = (error ?? {}) as { status?: number; response?: { status?: number } };
+  return (status ?? response?.status) === 294;
 }

@@ -4,6 +4,8 @@ import type { Request, Result, Sink } from './client.ts';
 export interface SseClient {
   // biome-ignore lint/suspicious/noExplicitAny: the request and the sink of graphql-sse.
   subscribe: (request: any, sink: any) => () => void;
+  // biome-ignore lint/suspicious/noExplicitAny: the request and the results of graphql-sse.
+  iterate: (request: any) => AsyncIterableIterator<any>;
 }
 
 export interface ResumableSseOptions<Client extends SseClient> {
@@ -36,7 +38,8 @@ export function resumableSse<Client extends SseClient>({
       ...(last.has(request) && { 'last-event-id': last.get(request) }),
     }),
   });
-  function subscribe<Data>(request: Request, sink: Sink<Data>): () => void {
+  /** The request with which it resumes, and a function that stores the cursors of a result. */
+  function track(request: Request) {
     const { variables } = request;
     /** Of an inbox, by room and user: it resumes by `after`, because `Last-Event-ID` is one cursor. */
     const cursors = new Map<string, string>();
@@ -48,16 +51,37 @@ export function resumableSse<Client extends SseClient>({
         return cursors.size > 0 ? { ...variables, after } : variables;
       },
     };
-    const next = (result: Result<Data>) => {
+    const see = (result: Result) => {
       // biome-ignore lint/suspicious/noExplicitAny: each of its properties is optional.
       const { room, cursor, ended, cursors: moved = {} } = (result.extensions?.['live'] ?? {}) as any;
       if (ended) cursors.delete(room);
       else if (room) cursors.set(room, cursor);
       else if (cursor) last.set(resumed, cursor);
       for (const [id, own] of Object.entries(moved)) cursors.set(id, own as string);
+    };
+    return { resumed, see };
+  }
+
+  function subscribe<Data>(request: Request, sink: Sink<Data>): () => void {
+    const { resumed, see } = track(request);
+    const next = (result: Result<Data>) => {
+      see(result);
       sink.next(result);
     };
     return client.subscribe(resumed, { ...sink, next });
   }
-  return { ...client, subscribe };
+
+  function iterate(request: Request) {
+    const { resumed, see } = track(request);
+    const results = client.iterate(resumed);
+    const next = results.next.bind(results);
+    results.next = async () => {
+      const result = await next();
+      if (!result.done) see(result.value);
+      return result;
+    };
+    return results;
+  }
+
+  return { ...client, subscribe, iterate };
 }

@@ -98,9 +98,13 @@
 	}
 	function retryOf(error, { isSafe = false, attempt = 0 } = {}) {
 		const { code, action, extensions } = failureOf(error);
-		if (action !== "repeat" || !isSafe && unknownOutcomes.includes(code)) return void 0;
+		if (action !== "repeat" || !isSafe && (unknownOutcomes.includes(code) || isPartial(error))) return void 0;
 		const pause = (.5 + Math.random() / 2) * Math.min(3e4, 1e3 * 2 ** attempt);
 		return Math.max(pause, Number(extensions["retryAfterMs"] ?? 0));
+	}
+	function isPartial(error) {
+		const { status, response } = error ?? {};
+		return (status ?? response?.status) === 294;
 	}
 	// packages/client/src/resume.ts
 	function createResume(onCaughtUp = () => {}) {

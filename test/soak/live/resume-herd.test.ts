@@ -1,9 +1,9 @@
 import { type Client as Connection, createClient } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
+import { createResume } from '../../../packages/client/src/index.ts';
 import { createFaultProxy } from '../../support/clients/fault-proxy.ts';
 import type { Result } from '../../support/clients/protocol-socket.ts';
-import { openDocumented } from '../../support/clients/resume-docs.ts';
 import { firstSeq, seqOf, seqsBetween } from '../../support/rooms/cursors.ts';
 import { launchProcessForTest, type Person, type PostroomProcess } from '../../support/server/postroom.ts';
 
@@ -87,7 +87,6 @@ it('1,000 clients reconnect three times without a gap, at the cost of a few read
   const postroom = await launchProcessForTest({ LOG_LEVEL: 'debug' });
   const proxy = await createFaultProxy(postroom.graphqlUrl);
   onTestFinished(() => proxy.close());
-  const { resumable } = await openDocumented('resumable', proxy.url, 0);
   const ada = await postroom.signUp('Ada');
   const rooms = await Promise.all(
     Array.from({ length: roomCount }, (_, index) => postroom.createRoom(ada, `room ${index}`)),
@@ -110,7 +109,7 @@ it('1,000 clients reconnect three times without a gap, at the cost of a few read
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: () => true,
       retryWait: () => new Promise((wait) => setTimeout(wait, Math.random() * maxRetryWaitMs)),
-      ...resumable(),
+      ...createResume(),
     });
     connections.push(connection);
     connection.on('ping', () => resolve());

@@ -36,7 +36,7 @@ it.skipIf(!canDeploy).for(moves)(
     for (const room of rooms) cursors.set(room, await to.postroom.cursorOf(room));
 
     const targets = [from];
-    const createClient = await createClientFactory(targets, new Chooser(1));
+    const createClient = createClientFactory(targets, new Chooser(1));
     const isConnected = new Set<number>();
     const streams = Array.from({ length: clientCount }, (_, index) => {
       const room = rooms[index % roomCount] ?? '';

@@ -51,7 +51,7 @@ export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>
   const cursors = new Map<string, string>();
   for (const room of rooms) cursors.set(room, await postroom.cursorOf(room, ada.token));
   const choose = new Chooser(seed + 1);
-  const createClient = await createClientFactory(nodes, choose, retrySoon(choose));
+  const createClient = createClientFactory(nodes, choose, retrySoon(choose));
   const streams = Array.from({ length: clientCount }, (_, index) => {
     const hasCredentials = index % 2 === 1;
     const client = createClient(hasCredentials ? ada.token : undefined);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createFaultProxy, type FaultProxy } from '../clients/fault-proxy.ts';
-import { openDocumented } from '../clients/resume-docs.ts';
+import { openClient } from '../clients/postroom-client.ts';
 import { seqOf } from '../rooms/cursors.ts';
 import type { Person } from '../server/postroom.ts';
 import type { InboxEvent } from './inbox-stream.ts';
@@ -30,7 +30,7 @@ export interface MembershipChange {
   until: number;
 }
 
-/** One device of a user: the client of docs/resume.md, behind a proxy that cuts its connection. */
+/** One device of a user: @postroom/client, behind a proxy that cuts its connection. */
 export class Device {
   /** The events of each room, in the order of arrival. */
   readonly rooms = new Map<string, Received[]>();
@@ -58,7 +58,7 @@ export class Device {
     const proxy = await createFaultProxy(graphqlUrl);
     onClose(() => proxy.close());
     const device = new Device(proxy);
-    const { live } = await openDocumented('live', proxy.url, retryWaitMs, { authorization: `Bearer ${token}` });
+    const { live } = openClient(proxy.url, { token, retryWaitMs: () => retryWaitMs });
     const started = Promise.withResolvers<void>();
     live.on('ping', (_, payload) => {
       const [cursors] = Object.values(payload?.['live'] ?? {});

@@ -35,7 +35,7 @@ export class InboxStream {
   readonly socket: ProtocolSocket;
   /** The last cursor of each room. */
   readonly cursors: Cursors;
-  /** What `resumable()` of docs/resume.md stores: the last cursor of each room that has not ended, and of the user. */
+  /** What `createResume()` of @postroom/client stores: the last cursor of each room that has not ended, and of the user. */
   readonly seen: Cursors;
   readonly #operation: LiveOperation;
 

@@ -1,3 +1,4 @@
+// The options that users have copied from docs/resume.md before there was @postroom/client: they keep working.
 /** Options for `createClient` of graphql-ws: its subscriptions resume after the last event that they received. */
 export function resumable() {
   const seen = new Map(); // by the id of each operation that is active: a cursor, or those of an inbox by room and user
