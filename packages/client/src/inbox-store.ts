@@ -58,7 +58,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
     };
   });
 
-  async function query(): Promise<Record<string, unknown>> {
+  async function query(): Promise<() => Record<string, unknown>> {
     const rooms: InboxRoom[] = [];
     const after: string[] = [];
     let page: string | null = null;
@@ -78,11 +78,14 @@ export function inboxStore(client: PostroomClient): InboxStore {
       }
       page = viewer.rooms.pageInfo.hasNextPage ? viewer.rooms.pageInfo.endCursor : null;
     } while (page);
-    isCatchingUp = true;
-    unclear.clear();
-    counts.clear();
-    store.update({ viewer: { id: viewer.id, name: viewer.name }, rooms });
-    return { after };
+    const { id, name } = viewer;
+    return () => {
+      isCatchingUp = true;
+      unclear.clear();
+      counts.clear();
+      store.update({ viewer: { id, name }, rooms });
+      return { after };
+    };
   }
 
   /** Puts the room first. Returns false if all rooms must be queried again. */

@@ -358,7 +358,7 @@
 	}
 	// packages/client/src/follow.ts
 	const queryAgainMs = 500;
-	function follow$1({ client, query, subscription, apply, onCaughtUp, onFailure }) {
+	function follow$1({ client, query, subscription, apply, onCaughtUp = () => {}, onFailure }) {
 		let attempt = 0;
 		let unsubscribe = () => {};
 		let timer;
@@ -370,9 +370,9 @@
 			clearTimeout(timer);
 			timer = setTimeout(() => void start(), ms);
 		}
-		function fail(error) {
+		function fail(error, canQuery = false) {
 			const failure = failureOf(error);
-			const ms = failure.action === "query" ? 1e3 * attempt : retryOf(error, {
+			const ms = canQuery || failure.action === "query" ? 1e3 * attempt : retryOf(error, {
 				isSafe: true,
 				attempt
 			});
@@ -387,25 +387,29 @@
 				if (current === run) act(value);
 			};
 			try {
-				const variables = await query();
+				const applyAnswer = await query();
 				if (current !== run) return;
-				onFailure();
 				const request = {
 					query: subscription,
-					variables
+					variables: applyAnswer()
 				};
-				if (onCaughtUp) client.onCaughtUp(request, () => ifCurrent(onCaughtUp)(void 0));
+				onFailure();
+				const end = ifCurrent(() => {
+					attempt = 0;
+					onCaughtUp();
+				});
+				client.onCaughtUp(request, () => end(void 0));
 				unsubscribe = client.live.subscribe(request, {
 					next: ifCurrent(({ data, errors }) => {
-						if (!data) return fail({ errors });
+						if (!data) return fail({ errors }, true);
 						attempt = 0;
 						if (!apply(data)) startIn(queryAgainMs);
 					}),
-					error: ifCurrent(fail),
+					error: ifCurrent((error) => fail(error)),
 					complete: () => {}
 				});
 			} catch (error) {
-				ifCurrent(fail)(error);
+				ifCurrent(() => fail(error))(void 0);
 			}
 		}
 		start();
@@ -477,7 +481,7 @@
 			};
 			const start = () => follow$1({
 				client: postroom,
-				query: async () => ({}),
+				query: async () => () => ({}),
 				subscription: statusChanges.text,
 				apply: ({ serverStatusChanged }) => {
 					reason = "";
