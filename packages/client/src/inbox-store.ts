@@ -38,6 +38,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
   const readUpTo = new Map<string, string>();
   /** Whether an event may be older than the query, and counted by it. */
   let isCatchingUp = false;
+  let isFollowed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const store = createStore<InboxState>({ viewer: null }, () => {
@@ -54,7 +55,9 @@ export function inboxStore(client: PostroomClient): InboxStore {
       },
       onFailure: (failure) => store.update({ failure }),
     });
+    isFollowed = true;
     return () => {
+      isFollowed = false;
       stop();
       forgetEvents();
     };
@@ -170,7 +173,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
     try {
       await client.request('mutation ($input: MarkReadInput!) { markRead(input: $input) { room { id } } }', { input });
     } catch (error) {
-      if (known) queryAgain(room);
+      if (known && isFollowed) queryAgain(room);
       throw error;
     }
   }

@@ -4,6 +4,7 @@ import type { Request, Result, Sink } from './client.ts';
 export interface SseClient {
   // biome-ignore lint/suspicious/noExplicitAny: the request and the sink of graphql-sse.
   subscribe: (request: any, sink: any) => () => void;
+  dispose: () => void;
 }
 
 export interface ResumableSseOptions<Client extends SseClient> {
@@ -17,6 +18,12 @@ export interface ResumableSseOptions<Client extends SseClient> {
   sse?: Record<string, unknown>;
 }
 
+/** Without `iterate`, which would not resume. */
+export interface ResumableSse {
+  subscribe: <Data>(request: Request, sink: Sink<Data>) => () => void;
+  dispose: () => void;
+}
+
 /**
  * A client of graphql-sse whose subscriptions resume. Pass the cursor of a query as `after`, or, for an inbox, those of
  * `viewer { cursor rooms { nodes { cursor } } }`: graphql-sse ignores the position at which a stream starts.
@@ -26,7 +33,7 @@ export function resumableSse<Client extends SseClient>({
   createClient,
   token,
   sse,
-}: ResumableSseOptions<Client>): Client {
+}: ResumableSseOptions<Client>): ResumableSse {
   const last = new WeakMap<object, string>();
   const client = createClient({
     url,
@@ -59,5 +66,5 @@ export function resumableSse<Client extends SseClient>({
     };
     return client.subscribe(resumed, { ...sink, next });
   }
-  return { ...client, subscribe };
+  return { subscribe, dispose: client.dispose };
 }
