@@ -1,5 +1,6 @@
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { failureOf, retryOf } from '../../packages/client/src/index.ts';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import WebSocket from 'ws';
+import { createPostroomClient, createResume, failureOf, retryOf } from '../../packages/client/src/index.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { openClient, until } from '../support/clients/postroom-client.ts';
 import { ReceivedQueue } from '../support/clients/received-queue.ts';
@@ -101,6 +102,121 @@ it('each subscription that ends with an error is reported', async () => {
   expect(failureOf(await failed)).toMatchObject({ code: 'NOT_FOUND', action: 'stop' });
   expect(client.ends).toMatchObject([{ code: 'NOT_FOUND', action: 'stop' }]);
   expect(client.connection.get().state).toBe('live');
+});
+
+it('the events before a new subscription are not counted as missed', async () => {
+  const room = await postroom.createRoom(ada, 'new subscription');
+  const after = await postroom.cursorOf(room, ada.token);
+  for (const title of ['one', 'two']) await postroom.createPost(ada, room, title);
+  const client = openClient(postroom.graphqlUrl);
+  const request = {
+    query: `subscription ($room: ID!, $after: String!) { roomEvents(room: $room, after: $after) { __typename } }`,
+    variables: { room, after },
+  };
+  const started = new Promise<void>((resolve) => client.onCaughtUp(request, resolve));
+  let received = 0;
+  const next = () => {
+    received += 1;
+  };
+  client.live.subscribe(request, { next, error: () => {}, complete: () => {} });
+  await started;
+  expect(received).toBe(2);
+  expect(client.connection.get()).toMatchObject({ state: 'live', caughtUp: 0 });
+});
+
+it('a ping that arrives with the acknowledgement leaves the cursors', () => {
+  const { on, connectionParams, jsonMessageReplacer } = createResume();
+  jsonMessageReplacer('', { type: 'subscribe', id: '1', payload: {} });
+  on.ping(true, { live: { 1: 'cursor' } });
+  on.connected(undefined, undefined, true);
+  on.message({ type: 'connection_ack' });
+  on.message({ type: 'ping', payload: { expiresAt: '2026-12-01T00:00:00Z' } });
+  on.ping(true, { expiresAt: '2026-12-01T00:00:00Z' });
+  jsonMessageReplacer('', { type: 'subscribe', id: '1', payload: {} });
+  expect(connectionParams()).toEqual({ live: { seen: { 1: 'cursor' } } });
+});
+
+it('what a socket receives after it was given up is received once, by its successor', async () => {
+  const proxy = await openProxy();
+  const room = await postroom.createRoom(ada, 'given up');
+  const client = openClient(proxy.url, { webSocket: { webSocketImpl: WebSocket } });
+  const titles = new ReceivedQueue<string>();
+  const request = { query, variables: { room } };
+  const started = new Promise<void>((resolve) => client.onCaughtUp(request, resolve));
+  client.live.subscribe<{ roomEvents: { post: { title: string } } }>(request, {
+    next: ({ data }) => titles.push(data?.roomEvents.post.title ?? ''),
+    error: (error) => titles.push(String(error)),
+    complete: () => {},
+  });
+  await started;
+  proxy.freeze('down');
+  const sent = ['one', 'two', 'three'];
+  for (const title of sent) await postroom.createPost(ada, room, title);
+  client.live.terminate();
+  proxy.thaw();
+  await until(client.connection, ({ state }) => state === 'live');
+  await postroom.createPost(ada, room, 'four');
+  await titles.next((title) => title === 'four');
+  expect(titles.all).toEqual([...sent, 'four']);
+});
+
+it('a token that is set while the client connects is used by its subscriptions', async () => {
+  const proxy = await openProxy();
+  const client = openClient(proxy.url);
+  const stop = client.live.on('opened', () => {
+    stop();
+    // Its old credentials are sent, and not acknowledged yet.
+    proxy.freeze('down');
+    setImmediate(() => {
+      client.setToken(ada.token);
+      proxy.thaw();
+    });
+  });
+  const answer = await client.live.iterate({ query: '{ viewer { id } }' }).next();
+  expect(answer.value).toEqual({ data: { viewer: { id: ada.id } } });
+});
+
+it('a client that was refused connects again with another token', async () => {
+  const client = openClient(postroom.graphqlUrl, { token: 'wrong' });
+  const ask = () => client.live.iterate({ query: '{ viewer { id } }' }).next();
+  await expect(ask()).rejects.toMatchObject({ code: 4403 });
+  client.setToken(ada.token);
+  expect((await ask()).value).toEqual({ data: { viewer: { id: ada.id } } });
+  expect(client.connection.get().failure).toBeUndefined();
+  expect(client.states.slice(0, 3)).toEqual(['connecting', 'refused', 'connecting']);
+});
+
+it('a token is renewed although the clock of the client is ahead', async () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the options of graphql-ws.
+  let options: any;
+  const renewed = new Promise<string>((resolve) => {
+    createPostroomClient({
+      url: postroom.graphqlUrl,
+      token: ada.token,
+      onToken: resolve,
+      createClient: (given) => {
+        options = given;
+        return { subscribe: () => () => {}, terminate: () => {} };
+      },
+    });
+  });
+  options.on.connecting();
+  options.on.connected({ send: () => {} }, undefined, false);
+  options.on.ping(true, { expiresAt: new Date(Date.now() - 1).toISOString() });
+  expect(await postroom.ask('{ viewer { id } }', {}, await renewed)).toEqual({ viewer: { id: ada.id } });
+});
+
+it('a request that is not answered fails, and may be repeated', async () => {
+  const proxy = await openProxy();
+  const timeout = new AbortController();
+  const timeouts = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal);
+  onTestFinished(() => timeouts.mockRestore());
+  const client = openClient(proxy.url);
+  proxy.freeze('down');
+  const answer = client.request('{ viewer { id } }');
+  timeout.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const error = await answer.catch((reason) => reason);
+  expect(failureOf(error)).toMatchObject({ code: 'NO_ANSWER', action: 'repeat' });
 });
 
 it('a refused mutation may be repeated when the server says so, and an unanswered one only with a key', () => {

@@ -1,5 +1,6 @@
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type InboxStore, inboxStore } from '../../packages/client/src/index.ts';
+import { setImmediate } from 'node:timers/promises';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { type InboxStore, inboxStore, type PostroomClient } from '../../packages/client/src/index.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { open, openClient, until } from '../support/clients/postroom-client.ts';
 import type { Person, Postroom } from '../support/server/postroom.ts';
@@ -114,6 +115,124 @@ it('posts that are written while the inbox is queried are counted once', async (
   await untilCounts(store, 'room of Emil 1');
   await postroom.createPost(ada, room, 'later');
   await untilCounts(store, 'room of Emil 2');
+});
+
+/** A client whose queries of a single room do first what `before` does. */
+function withSingleQueries(client: PostroomClient, before: () => Promise<unknown>): PostroomClient {
+  const request = async <Data>(query: string, variables?: Record<string, unknown>): Promise<Data> => {
+    if (query.includes('room(id: $id)')) await before();
+    return client.request<Data>(query, variables);
+  };
+  return { ...client, request };
+}
+
+/** Resolves when the events so far have arrived. */
+async function untilArrived(store: InboxStore, room: string) {
+  const name = `${room} ${Math.random()}`;
+  await mutate(ada, `updateRoom(input: { id: "${room}", name: "${name}" })`);
+  await until(store, ({ rooms }) => rooms?.some((other) => other.name === name));
+  return store.get().rooms?.find(({ id }) => id === room)?.unread;
+}
+
+it('a post whose event arrives after a query that contains it is counted once', async () => {
+  const { bob, proxy, join } = await openInbox('Fay');
+  const room = await join('room');
+  const live = openClient(proxy.url, { token: bob.token });
+  const direct = openClient(postroom.graphqlUrl, { token: bob.token });
+  let queries = 0;
+  const client = withSingleQueries({ ...live, request: direct.request }, async () => {
+    queries += 1;
+    if (queries > 1) return;
+    proxy.freeze('down');
+    await postroom.createPost(ada, room, 'three');
+  });
+  const store = open(inboxStore(client));
+  await until(store, ({ rooms }) => rooms);
+  await postroom.createPost(ada, room, 'one');
+  const two = await postroom.createPost(ada, room, 'two');
+  await untilCounts(store, 'room of Fay 2');
+  await mutate(ada, `deletePost(input: { id: "${two}" })`);
+  const changed = new Promise<void>((resolve) => {
+    const stop = store.subscribe(() => {
+      if (queries === 0) return;
+      stop();
+      resolve();
+    });
+  });
+  await changed;
+  expect(counts(store)).toBe('room of Fay 2');
+  proxy.thaw();
+  await postroom.createPost(ada, room, 'four');
+  expect(await untilArrived(store, room)).toBe(3);
+});
+
+it('a mark that arrives before the post that it covers leaves the post read', async () => {
+  const { bob, join } = await openInbox('Gil');
+  const room = await join('room');
+  const client = openClient(postroom.graphqlUrl, { token: bob.token });
+  const held: (() => void)[] = [];
+  let isHolding = true;
+  const subscribe: PostroomClient['live']['subscribe'] = (request, sink) =>
+    client.live.subscribe(request as never, {
+      ...sink,
+      next: (result) => {
+        const { __typename: type } = result.data?.['inbox'] as { __typename: string };
+        if (isHolding && type === 'PostCreated') return void held.push(() => sink.next(result as never));
+        sink.next(result as never);
+        if (type !== 'RoomRead') return;
+        isHolding = false;
+        for (const deliver of held) deliver();
+      },
+    });
+  const store = open(inboxStore({ ...client, live: { ...client.live, subscribe } }));
+  await until(client.connection, ({ state }) => state === 'live');
+  await untilArrived(store, room);
+  await postroom.createPost(ada, room, 'one');
+  await mutate(bob, `markRead(input: { room: "${room}" })`);
+  await until(store, () => !isHolding);
+  expect(await untilArrived(store, room)).toBe(0);
+  await postroom.createPost(ada, room, 'two');
+  expect(await untilArrived(store, room)).toBe(1);
+});
+
+it('a mark that the server refuses does not clear the count', async () => {
+  const { bob, join } = await openInbox('Hal');
+  const room = await join('room');
+  await postroom.createPost(ada, room, 'one');
+  const client = openClient(postroom.graphqlUrl, { token: bob.token });
+  const request = async <Data>(query: string, variables?: Record<string, unknown>): Promise<Data> => {
+    if (query.startsWith('mutation')) throw new Error('no answer');
+    return client.request<Data>(query, variables);
+  };
+  const store = open(inboxStore({ ...client, request }));
+  await untilCounts(store, 'room of Hal 1');
+  const marked = store.markRead(room);
+  expect(counts(store)).toBe('room of Hal 0');
+  await expect(marked).rejects.toThrow('no answer');
+  await untilCounts(store, 'room of Hal 1');
+});
+
+it('a store that has stopped queries no room again', async () => {
+  const { bob, join } = await openInbox('Ida');
+  const room = await join('room');
+  const post = await postroom.createPost(ada, room, 'one');
+  const asked = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<void>();
+  const client = withSingleQueries(openClient(postroom.graphqlUrl, { token: bob.token }), () => {
+    asked.resolve();
+    return failed.promise;
+  });
+  const store = inboxStore(client);
+  const stop = store.subscribe(() => {});
+  await untilCounts(store, 'room of Ida 1');
+  await mutate(ada, `deletePost(input: { id: "${post}" })`);
+  await asked.promise;
+  stop();
+  const timeouts = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => timeouts.mockRestore());
+  failed.reject(new Error('no answer'));
+  for (let turns = 0; turns < 10; turns += 1) await setImmediate();
+  expect(timeouts).not.toHaveBeenCalledWith(expect.any(Function), 500);
 });
 
 it('an inbox without credentials says so', async () => {

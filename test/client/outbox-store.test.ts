@@ -1,4 +1,5 @@
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { type OutboxEntry, type OutboxStorage, outboxStore, roomStore } from '../../packages/client/src/index.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { open, openClient, until } from '../support/clients/postroom-client.ts';
@@ -111,4 +112,78 @@ it('two tabs with one outbox send each post once', async () => {
   await Promise.all(['d', 'e'].map((title) => two.send({ room, title })));
   for (const outbox of [one, two]) await until(outbox, ({ entries }) => entries.every(({ state }) => state === 'sent'));
   expect((await titlesOf(room)).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+it('a post whose key may have expired is not sent again by itself', async () => {
+  const { room, storage, openTab } = await openOutbox('expired key');
+  const dayAgo = Date.now() - 86_400_000;
+  await storage.put({ room, title: 'old', key: 'old key', at: dayAgo, state: 'sending', triedAt: dayAgo });
+  const outbox = openTab();
+  const { entries } = await until(outbox, (value) => value.entries[0]?.state === 'failed');
+  expect(entries[0]?.failure).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  expect(await titlesOf(room)).toEqual([]);
+  await outbox.retry('old key');
+  await until(outbox, (value) => states(value.entries) === 'old sent');
+  expect(await titlesOf(room)).toEqual(['old']);
+});
+
+it('a post that is not stored yet is not lost', async () => {
+  const { room, storage } = await openOutbox('slow storage');
+  const slow: OutboxStorage = {
+    ...storage,
+    put: async (entry) => {
+      if (entry.title === 'second' && entry.triedAt === undefined) {
+        for (let polls = 0; polls < 20 && (await titlesOf(room)).length === 0; polls += 1);
+        for (let turns = 0; turns < 50; turns += 1) await setImmediate();
+      }
+      return storage.put(entry);
+    },
+  };
+  const outbox = outboxStore(openClient(postroom.graphqlUrl, { token: ada.token }), 'slow storage', slow);
+  await Promise.all(['first', 'second'].map((title) => outbox.send({ room, title })));
+  await until(outbox, ({ entries }) => states(entries) === 'first sent, second sent');
+  expect(await titlesOf(room)).toEqual(['first', 'second']);
+  expect(await storage.getAll()).toEqual([]);
+});
+
+it('a storage that fails does not prevent that posts are sent', async () => {
+  const { room } = await openOutbox('full disk');
+  const fail = () => Promise.reject(new Error('The disk is full.'));
+  const client = openClient(postroom.graphqlUrl, { token: ada.token });
+  const unreadable = outboxStore(client, 'unreadable', { getAll: fail, put: fail, delete: fail });
+  const full = outboxStore(client, 'full', { getAll: async () => [], put: fail, delete: fail });
+  for (const outbox of [unreadable, full]) {
+    await outbox.send({ room, title: 'sent' });
+    await until(outbox, ({ entries }) => states(entries) === 'sent sent');
+  }
+  expect(await titlesOf(room)).toEqual(['sent', 'sent']);
+});
+
+it('only a post that has failed is sent again, also to another room', async () => {
+  const { room, proxy, openTab } = await openOutbox('retried');
+  const other = await postroom.createRoom(ada, 'another room');
+  const outbox = openTab();
+  proxy.freeze('down');
+  await outbox.send({ room, title: 'sending' });
+  await outbox.retry(outbox.get().entries[0]?.key ?? '', { title: 'changed' });
+  expect(states(outbox.get().entries)).toBe('sending sending');
+  proxy.thaw();
+  await until(outbox, ({ entries }) => states(entries) === 'sending sent');
+  await outbox.send({ room: 'r1', title: 'moved' });
+  const { entries } = await until(outbox, (value) => value.entries.at(-1)?.state === 'failed');
+  await outbox.retry(entries.at(-1)?.key ?? '', { room: other });
+  await until(outbox, (value) => states(value.entries) === 'sending sent, moved sent');
+  expect(await titlesOf(room)).toEqual(['sending']);
+  expect(await titlesOf(other)).toEqual(['moved']);
+});
+
+it('a page that may not request locks sends its posts', async () => {
+  const { room, openTab } = await openOutbox('no locks');
+  const request = () => Promise.reject(new DOMException('The request was denied.', 'SecurityError'));
+  vi.stubGlobal('navigator', { locks: { request } });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const outbox = openTab();
+  await outbox.send({ room, title: 'sent' });
+  await until(outbox, ({ entries }) => states(entries) === 'sent sent');
+  expect(await titlesOf(room)).toEqual(['sent']);
 });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { roomStore } from '../../packages/client/src/index.ts';
+import { outboxStore, type PostroomClient, roomStore } from '../../packages/client/src/index.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { open, openClient, until } from '../support/clients/postroom-client.ts';
 import { forgeCursor, openCursor } from '../support/rooms/cursors.ts';
@@ -102,6 +102,7 @@ it('a cursor that has expired is replaced by a new query', async () => {
     },
   };
   const second = open(roomStore(stale, room));
+  await until(second, (value) => value.room);
   await postroom.createPost(ada, room, 'after');
   await until(second, ({ posts, failure }) => titles(posts) === 'after' && !failure);
   expect(queries).toBe(2);
@@ -125,6 +126,121 @@ it('a room that does not exist says so, and is not queried again', async () => {
   const store = open(roomStore(openClient(postroom.graphqlUrl), 'r1'));
   const { failure } = await until(store, (value) => value.failure);
   expect(failure).toMatchObject({ code: 'NOT_FOUND', action: 'stop' });
+});
+
+/** Answers each request as `answer` says: with the number of the request, and a function that sends it. */
+function answerWith(
+  client: PostroomClient,
+  answer: (count: number, query: string, send: () => Promise<unknown>) => unknown,
+): PostroomClient {
+  let count = 0;
+  const request = async <Data>(query: string, variables?: Record<string, unknown>): Promise<Data> => {
+    count += 1;
+    return (await answer(count, query, () => client.request(query, variables))) as Data;
+  };
+  return { ...client, request };
+}
+
+it('an answer that arrives after the store was followed again is ignored', async () => {
+  const room = await postroom.createRoom(ada, 'late answer');
+  const late = Promise.withResolvers<void>();
+  const delivered = Promise.withResolvers<void>();
+  const client = answerWith(openClient(postroom.graphqlUrl, { token: ada.token }), async (count, _, send) => {
+    const data = await send();
+    if (count > 1) return data;
+    await late.promise;
+    setImmediate(delivered.resolve);
+    return data;
+  });
+  const store = roomStore(client, room);
+  store.subscribe(() => {})();
+  open(store);
+  await until(store, (value) => value.room);
+  await postroom.createPost(ada, room, 'first');
+  await until(store, ({ posts }) => titles(posts) === 'first');
+  late.resolve();
+  await delivered.promise;
+  await postroom.createPost(ada, room, 'second');
+  const { posts } = await until(store, (value) => value.posts.at(-1)?.title === 'second');
+  expect(titles(posts)).toBe('first second');
+});
+
+it('an event that the server could not execute causes a query', async () => {
+  const room = await postroom.createRoom(ada, 'failed event');
+  const client = openClient(postroom.graphqlUrl, { token: ada.token });
+  const failed = { data: null, errors: [{ message: 'Internal', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] };
+  let events = 0;
+  const subscribe: PostroomClient['live']['subscribe'] = (request, sink) =>
+    client.live.subscribe(request as never, {
+      ...sink,
+      next: (result) => {
+        events += 1;
+        sink.next((events === 1 ? failed : result) as never);
+      },
+    });
+  const store = open(roomStore({ ...client, live: { ...client.live, subscribe } }, room));
+  await until(store, (value) => value.room);
+  await postroom.createPost(ada, room, 'one');
+  await until(store, ({ posts, failure }) => titles(posts) === 'one' && !failure);
+  await postroom.createPost(ada, room, 'two');
+  await until(store, ({ posts }) => titles(posts) === 'one two');
+});
+
+it('an older page that was read before the room was queried again is ignored', async () => {
+  const room = await postroom.createRoom(ada, 'old page');
+  const ids: string[] = [];
+  for (const title of ['1', '2', '3']) ids.push(await postroom.createPost(ada, room, title));
+  const late = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  let isFirstPage = true;
+  const client = answerWith(openClient(postroom.graphqlUrl, { token: bob.token }), async (_, query, send) => {
+    const data = await send();
+    if (!query.includes('$before') || !isFirstPage) return data;
+    isFirstPage = false;
+    read.resolve();
+    await late.promise;
+    return data;
+  });
+  const store = open(roomStore(client, room, { pageSize: 2 }));
+  await until(store, ({ posts }) => titles(posts) === '2 3');
+  const loaded = store.loadOlder();
+  await read.promise;
+  await mutate(ada, `deletePost(input: { id: "${ids[0]}" })`);
+  await mutate(bob, `joinRoom(input: { room: "${room}" })`);
+  await until(store, (value) => value.room?.viewerRole === 'MEMBER');
+  late.resolve();
+  await loaded;
+  expect(titles(store.get().posts)).toBe('2 3');
+});
+
+it('a sent post gets its other fields with its event', async () => {
+  const { room, proxy, store } = await openRoom('other fields');
+  await until(store, (value) => value.room);
+  const outbox = outboxStore(openClient(postroom.graphqlUrl, { token: ada.token }), 'other fields');
+  const client = openClient(proxy.url, { token: ada.token });
+  const shown = open(roomStore(client, room, { outbox, postFields: 'room { name }' }));
+  await until(client.connection, ({ state }) => state === 'live');
+  proxy.freeze('down');
+  await outbox.send({ room, title: 'sent' });
+  await until(shown, ({ posts }) => titles(posts) === 'sent');
+  proxy.thaw();
+  await until(shown, ({ posts }) => 'room' in (posts[0] ?? {}));
+  expect(shown.get().posts).toMatchObject([{ title: 'sent', room: { name: 'other fields' } }]);
+});
+
+it('when one of the first hundred members leaves, the next one is shown', async () => {
+  const { room, store } = await openRoom('many members');
+  const others = await postroom.signUpAll(Array.from({ length: 100 }, (_, index) => `Member ${index}`));
+  for (let from = 0; from < others.length; from += 20) {
+    const fields = others
+      .slice(from, from + 20)
+      .map(({ id }, index) => `a${index}: addRoomMember(input: { room: "${room}", user: "${id}" }) { __typename }`);
+    await postroom.ask(`mutation { ${fields.join(' ')} }`, {}, ada.token);
+  }
+  await until(store, ({ members }) => members.at(-1)?.name === 'Member 98');
+  await mutate(others[0] as Person, `leaveRoom(input: { room: "${room}" })`);
+  const { members } = await until(store, (value) => value.members.at(-1)?.name === 'Member 99');
+  expect(members).toHaveLength(100);
 });
 
 it('a store without listeners has no subscription, and is up to date when it is followed again', async () => {

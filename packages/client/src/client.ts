@@ -76,6 +76,8 @@ const pongTimeoutMs = 5_000;
 const keepAliveMs = 10_000;
 const maxRetryWaitMs = 5_000;
 const renewEveryMs = 5_000;
+/** Longer than the server works on an operation. */
+const requestTimeoutMs = 30_000;
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -93,7 +95,10 @@ export function createPostroomClient<Live extends LiveClient>({
   const connection = createStore<Connection>({ state: 'connecting' });
   const resume = createResume((events) => connection.update({ state: 'live', caughtUp: events }));
   let token = typeof given === 'string' ? given : undefined;
-  let socket: { send: (text: string) => void } | undefined;
+  /** Whether the token was replaced since it was sent with the latest attempt to connect. */
+  let isReplaced = false;
+  let attempts = 0;
+  let socket: { send: (text: string) => void; onmessage: unknown } | undefined;
   let pong: ReturnType<typeof setTimeout> | undefined;
   /** Whether credentials were refused since the last connection. */
   let wasRefused = false;
@@ -110,26 +115,30 @@ export function createPostroomClient<Live extends LiveClient>({
       accept: 'application/graphql-response+json, application/json',
       ...(await authorization()),
     };
-    const response = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+    const body = JSON.stringify({ query, variables });
+    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const response = await fetch(endpoint, { method: 'POST', headers, body, signal });
     const { data, errors } = (await response.json()) as Result<Data>;
     if (data && !errors) return data;
     throw Object.assign(new Error(errors?.[0]?.message ?? 'no answer'), { errors, data, status: response.status });
   }
 
   function sendToken(): void {
-    if (socket) socket.send(JSON.stringify({ type: 'ping', payload: { authorization: `Bearer ${token}` } }));
+    if (token !== undefined)
+      socket?.send(JSON.stringify({ type: 'ping', payload: { authorization: `Bearer ${token}` } }));
   }
 
   function setToken(next: string): void {
     token = next;
+    isReplaced = true;
     onToken(next);
     sendToken();
   }
 
-  /** A failure is tried again until the token expires; then the server closes the socket. */
-  async function renew(expiresAt: number): Promise<void> {
-    const old = token;
-    while (token === old && Date.now() < expiresAt && socket) {
+  /** A failure is tried again until the server closes the socket, because the token has expired. */
+  async function renew(): Promise<void> {
+    const [old, own] = [token, socket];
+    while (token === old && socket === own) {
       try {
         if (typeof given === 'function') await authorization().then(sendToken);
         else setToken((await request<Renewal>('mutation { renewSession { accessToken } }')).renewSession.accessToken);
@@ -152,11 +161,14 @@ export function createPostroomClient<Live extends LiveClient>({
   }
 
   async function connectionParams(): Promise<object> {
+    const attempt = attempts;
     try {
-      return { ...resume.connectionParams(), ...(await authorization()) };
+      const credentials = await authorization();
+      isReplaced = false;
+      return { ...resume.connectionParams(), ...credentials };
     } catch {
       // The function could not return a token now. An error would end all subscriptions.
-      live.terminate();
+      if (attempt === attempts) live.terminate();
       return {};
     }
   }
@@ -173,14 +185,23 @@ export function createPostroomClient<Live extends LiveClient>({
     connectionParams,
     jsonMessageReplacer: resume.jsonMessageReplacer,
     on: {
+      connecting: () => {
+        attempts += 1;
+        if (isRefused) connection.update({ state: 'connecting', failure: undefined });
+        isRefused = false;
+      },
       connected: (opened: typeof socket, payload: unknown, wasRetry: boolean) => {
+        // Its subscriptions would begin with the old credentials.
+        if (isReplaced) return live.terminate();
         socket = opened;
-        isRefused = wasRefused = false;
+        wasRefused = false;
         if (wasRetry) connection.update({ state: 'catching up' });
         resume.on.connected(opened, payload, wasRetry);
       },
       closed: (event: { code?: number }) => {
         const wasConnected = socket !== undefined || connection.get().state === 'stale';
+        // A socket that was given up, but not closed yet, may receive what its successor receives again.
+        if (socket) socket.onmessage = null;
         socket = undefined;
         clearTimeout(pong);
         isRefused = isFinal(event.code);
@@ -192,7 +213,7 @@ export function createPostroomClient<Live extends LiveClient>({
       },
       ping: (received: boolean, payload?: { expiresAt?: string }) => {
         if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
-        if (payload?.expiresAt) void renew(Date.parse(payload.expiresAt));
+        if (payload?.expiresAt) void renew();
         resume.on.ping(received, payload);
       },
       pong: (received: boolean) => received && clearTimeout(pong),

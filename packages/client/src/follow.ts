@@ -3,8 +3,11 @@ import { type Failure, failureOf, retryOf } from './failure.ts';
 
 export interface Followed<Data> {
   client: PostroomClient;
-  /** Queries what is followed, and returns the variables of the subscription: its `after` is the cursor of the query. */
-  query: () => Promise<Record<string, unknown>>;
+  /**
+   * Queries what is followed. Its result applies the answer, and returns the variables of the subscription: `after` is
+   * the cursor of the answer.
+   */
+  query: () => Promise<() => Record<string, unknown>>;
   subscription: string;
   /** Applies an event. Returns false if it cannot: then everything is queried again. */
   apply: (data: Data) => boolean;
@@ -23,7 +26,7 @@ export function follow<Data>({
   query,
   subscription,
   apply,
-  onCaughtUp,
+  onCaughtUp = () => {},
   onFailure,
 }: Followed<Data>): () => void {
   let attempt = 0;
@@ -40,10 +43,11 @@ export function follow<Data>({
     timer = setTimeout(() => void start(), ms);
   }
 
-  function fail(error: unknown): void {
+  function fail(error: unknown, canQuery = false): void {
     const failure = failureOf(error);
     // The events are no longer available, or the cursor is not one of this history: at first without a delay.
-    const ms = failure.action === 'query' ? 1_000 * attempt : retryOf(error, { isSafe: true, attempt });
+    const isLost = canQuery || failure.action === 'query';
+    const ms = isLost ? 1_000 * attempt : retryOf(error, { isSafe: true, attempt });
     attempt += 1;
     onFailure(failure);
     if (ms !== undefined) startIn(ms);
@@ -58,22 +62,27 @@ export function follow<Data>({
         if (current === run) act(value);
       };
     try {
-      const variables = await query();
+      const applyAnswer = await query();
       if (current !== run) return;
+      const request: Request = { query: subscription, variables: applyAnswer() };
       onFailure();
-      const request: Request = { query: subscription, variables };
-      if (onCaughtUp) client.onCaughtUp(request, () => ifCurrent(onCaughtUp)(undefined));
+      const end = ifCurrent(() => {
+        attempt = 0;
+        onCaughtUp();
+      });
+      client.onCaughtUp(request, () => end(undefined));
       unsubscribe = client.live.subscribe<Data>(request, {
         next: ifCurrent(({ data, errors }) => {
-          if (!data) return fail({ errors });
+          // The query has the state after an event that the server could not execute.
+          if (!data) return fail({ errors }, true);
           attempt = 0;
           if (!apply(data)) startIn(queryAgainMs);
         }),
-        error: ifCurrent(fail),
+        error: ifCurrent((error) => fail(error)),
         complete: () => {},
       });
     } catch (error) {
-      ifCurrent(fail)(error);
+      ifCurrent(() => fail(error))(undefined);
     }
   }
 

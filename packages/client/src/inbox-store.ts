@@ -1,5 +1,5 @@
 import type { PostroomClient } from './client.ts';
-import type { Failure } from './failure.ts';
+import { type Failure, retryOf } from './failure.ts';
 import { follow } from './follow.ts';
 import { createStore, type Store } from './store.ts';
 import type { Room, User } from './types.ts';
@@ -24,18 +24,21 @@ export interface InboxStore extends Store<InboxState> {
 const maxUnread = 100;
 /** A pause that lets many events of a room cause one query. */
 const queryAgainMs = 500;
-/** More rooms than this are queried together. */
-const maxSingleRooms = 5;
 const roomSelection = 'id name visibility viewerRole unread';
 
 /** The rooms of the viewer, with unread counts that the events of all rooms keep up to date. */
 export function inboxStore(client: PostroomClient): InboxStore {
   /** The rooms that are to be queried, because their state does not follow from their events. */
   const unclear = new Set<string>();
-  /** The number of events of each room since the inbox was queried. */
-  const counts = new Map<string, number>();
+  /** The number of events of each room since the inbox was queried; replaced with each query, and when the store stops. */
+  let counts = new Map<string, number>();
+  /** By room: the number of the latest event that is contained in its unread count, since it was queried alone. */
+  const contained = new Map<string, number>();
+  /** By room: the time up to which it was read, as events have said. A mark may arrive before a post that it covers. */
+  const readUpTo = new Map<string, string>();
   /** Whether an event may be older than the query, and counted by it. */
   let isCatchingUp = false;
+  let isFollowed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const store = createStore<InboxState>({ viewer: null }, () => {
@@ -43,7 +46,8 @@ export function inboxStore(client: PostroomClient): InboxStore {
       client,
       query,
       // It selects nothing that depends on the viewer, so that the server executes an event once for all readers.
-      subscription: `subscription ($after: [String!]) { inbox(after: $after) { __typename room { id name visibility } actor { id }
+      subscription: `subscription ($after: [String!]) { inbox(after: $after) { __typename cursor at
+        room { id name visibility } actor { id } ... on RoomRead { room { lastRead } }
         ... on MemberJoined { user { id } } ... on MemberLeft { user { id } } } }`,
       apply: ({ inbox }) => apply(inbox),
       onCaughtUp: () => {
@@ -51,14 +55,22 @@ export function inboxStore(client: PostroomClient): InboxStore {
       },
       onFailure: (failure) => store.update({ failure }),
     });
+    isFollowed = true;
     return () => {
+      isFollowed = false;
       stop();
-      clearTimeout(timer);
-      timer = undefined;
+      forgetEvents();
     };
   });
 
-  async function query(): Promise<Record<string, unknown>> {
+  function forgetEvents(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    counts = new Map();
+    for (const events of [unclear, contained, readUpTo]) events.clear();
+  }
+
+  async function query(): Promise<() => Record<string, unknown>> {
     const rooms: InboxRoom[] = [];
     const after: string[] = [];
     let page: string | null = null;
@@ -78,34 +90,41 @@ export function inboxStore(client: PostroomClient): InboxStore {
       }
       page = viewer.rooms.pageInfo.hasNextPage ? viewer.rooms.pageInfo.endCursor : null;
     } while (page);
-    isCatchingUp = true;
-    unclear.clear();
-    counts.clear();
-    store.update({ viewer: { id: viewer.id, name: viewer.name }, rooms });
-    return { after };
+    const { id, name } = viewer;
+    return () => {
+      isCatchingUp = true;
+      forgetEvents();
+      store.update({ viewer: { id, name }, rooms });
+      return { after };
+    };
   }
 
   /** Puts the room first. Returns false if all rooms must be queried again. */
-  function apply({ __typename: type, room, actor, user }: InboxEvent): boolean {
+  function apply({ __typename: type, cursor, at, room: { lastRead, ...room }, actor, user }: InboxEvent): boolean {
     const { viewer, rooms = [] } = store.get();
     const known = rooms.find(({ id }) => id === room.id);
     counts.set(room.id, (counts.get(room.id) ?? 0) + 1);
+    if (lastRead) readUpTo.set(room.id, lastRead);
     let unread = known?.unread ?? 0;
     let isClear = known !== undefined && type !== 'OtherEvent' && user?.id !== viewer?.id;
-    if (type === 'PostCreated') {
-      unread = actor?.id === viewer?.id ? 0 : Math.min(unread + 1, maxUnread);
+    const isContained = numberOf(cursor) <= (contained.get(room.id) ?? 0);
+    if (type === 'PostCreated' && !isContained) {
+      const isRead = at <= (readUpTo.get(room.id) ?? '');
+      unread = actor?.id === viewer?.id ? 0 : Math.min(unread + Number(!isRead), maxUnread);
       isClear &&= !isCatchingUp;
     }
     // The post may have been read, and the mark may be that of an earlier post.
-    if (type === 'PostDeleted' || type === 'RoomRead') isClear &&= unread === 0 && !isCatchingUp;
+    if (type === 'RoomRead' || (type === 'PostDeleted' && !isContained)) isClear &&= unread === 0 && !isCatchingUp;
     if (type === 'RoomDeleted') return replace(room.id) ?? true;
     if (known && type === 'RoomRead') replace(room.id, { ...known, unread });
     else if (known) replace(room.id, { ...known, ...room, unread }, true);
-    if (!isClear) {
-      unclear.add(room.id);
-      timer ??= setTimeout(() => void queryUnclear(), queryAgainMs);
-    }
-    return unclear.size <= maxSingleRooms;
+    if (!isClear) queryAgain(room.id);
+    return true;
+  }
+
+  function queryAgain(id: string): void {
+    unclear.add(id);
+    timer ??= setTimeout(() => void queryUnclear(counts), queryAgainMs);
   }
 
   function replace(id: string, room?: InboxRoom, isFirst = false): void {
@@ -115,35 +134,55 @@ export function inboxStore(client: PostroomClient): InboxStore {
   }
 
   /** An answer is used only if no event of the room has arrived meanwhile, which it may contain or not. */
-  async function queryUnclear(): Promise<void> {
+  async function queryUnclear(own: typeof counts, attempt = 0): Promise<void> {
+    let ms: number | undefined = queryAgainMs;
+    let failures = 0;
     for (const id of unclear) {
-      const before = counts.get(id);
+      const before = own.get(id);
       try {
-        const { room } = await client.request<{ room: InboxRoom | null }>(
-          `query ($id: ID!) { room(id: $id) { ${roomSelection} } }`,
+        const { room: found } = await client.request<{ room: (InboxRoom & { cursor: string }) | null }>(
+          `query ($id: ID!) { room(id: $id) { ${roomSelection} cursor } }`,
           { id },
         );
-        if (counts.get(id) !== before) continue;
+        if (own !== counts) return;
+        if (own.get(id) !== before) continue;
         unclear.delete(id);
         const isKnown = store.get().rooms?.some((other) => other.id === id);
-        replace(id, room?.viewerRole ? room : undefined, !isKnown);
-      } catch {
-        // It is tried again below.
+        if (!found?.viewerRole) {
+          replace(id);
+          continue;
+        }
+        const { cursor, ...room } = found;
+        contained.set(id, numberOf(cursor));
+        replace(id, room, !isKnown);
+      } catch (error) {
+        if (own !== counts) return;
+        failures = attempt + 1;
+        ms = retryOf(error, { isSafe: true, attempt });
+        break;
       }
     }
-    timer = unclear.size > 0 ? setTimeout(() => void queryUnclear(), queryAgainMs) : undefined;
+    const isDue = unclear.size > 0 && ms !== undefined;
+    timer = isDue ? setTimeout(() => void queryUnclear(own, failures), ms) : undefined;
   }
 
   async function markRead(room: string, post?: string): Promise<void> {
     const known = store.get().rooms?.find(({ id }) => id === room);
     if (known && post === undefined) replace(room, { ...known, unread: 0 });
-    await client.request('mutation ($input: MarkReadInput!) { markRead(input: $input) { room { id } } }', {
-      input: { room, ...(post !== undefined && { post }) },
-    });
+    const input = { room, ...(post !== undefined && { post }) };
+    try {
+      await client.request('mutation ($input: MarkReadInput!) { markRead(input: $input) { room { id } } }', { input });
+    } catch (error) {
+      if (known && isFollowed) queryAgain(room);
+      throw error;
+    }
   }
 
   return { get: store.get, subscribe: store.subscribe, markRead };
 }
+
+/** A cursor contains the number of its event in the log of its room. */
+const numberOf = (cursor: string) => Number(atob(cursor).split('.')[1]);
 
 interface ViewerAnswer {
   viewer:
@@ -159,7 +198,9 @@ interface ViewerAnswer {
 
 interface InboxEvent {
   __typename: string;
-  room: Pick<Room, 'id' | 'name' | 'visibility'>;
+  cursor: string;
+  at: string;
+  room: Pick<Room, 'id' | 'name' | 'visibility'> & { lastRead?: string | null };
   actor: { id: string } | null;
   user?: { id: string } | null;
 }

@@ -32,7 +32,7 @@ export interface OutboxStore extends Store<{ entries: readonly OutboxEntry[] }> 
   onSent: (listener: (post: Post, room: string) => void) => () => void;
 }
 
-/** Where an outbox keeps its entries. */
+/** Where an outbox keeps its entries. A failure, such as a full disk, does not prevent that an entry is sent. */
 export interface OutboxStorage {
   getAll: () => Promise<OutboxEntry[]>;
   put: (entry: OutboxEntry) => Promise<unknown>;
@@ -41,8 +41,13 @@ export interface OutboxStorage {
 
 /** The server keeps a key for 24 hours. A later repeat could create a second post. */
 const maxRepeatMs = 23 * 3_600_000;
+const keyExpired = {
+  message: 'It may have been sent: its answer was lost, and the server may not know its key any more.',
+  extensions: { code: 'OUTCOME_UNKNOWN' },
+};
 const maxSentEntries = 20;
-const storageRetryMs = 5_000;
+/** After an exception of a listener. */
+const sendAgainMs = 5_000;
 
 /**
  * Posts that are not confirmed yet. They survive a reload of the page, and are sent one after the other, each until the
@@ -51,10 +56,14 @@ const storageRetryMs = 5_000;
 export function outboxStore(client: PostroomClient, name: string, storage = openStorage(name)): OutboxStore {
   const listeners = new Set<(post: Post, room: string) => void>();
   const store = createStore<{ entries: readonly OutboxEntry[] }>({ entries: [] });
+  /** The keys that were in the storage: if one is not any more, another tab has removed it. */
+  const storedKeys = new Set<string>();
   let isSending = false;
+  let lastStep: Promise<unknown> = Promise.resolve();
 
-  const loaded = storage.getAll().then((stored) => {
+  const loaded = inOrder(() => storage.getAll()).then((stored = []) => {
     const isNew = ({ key }: OutboxEntry) => !find(key);
+    for (const { key } of stored) storedKeys.add(key);
     const all = [...stored.filter(isNew), ...store.get().entries];
     store.update({ entries: all.sort((one, other) => one.at - other.at) });
     sendAll();
@@ -62,13 +71,24 @@ export function outboxStore(client: PostroomClient, name: string, storage = open
 
   const find = (key: string) => store.get().entries.find((entry) => entry.key === key);
 
+  /** The storage works on one call after the other. Resolves with undefined if a call fails. */
+  function inOrder<Value>(step: () => Promise<Value>): Promise<Value | undefined> {
+    const done = lastStep.then(step).catch(() => undefined);
+    lastStep = done;
+    return done;
+  }
+
+  const put = (entry: OutboxEntry) => inOrder(() => storage.put(entry).then(() => storedKeys.add(entry.key)));
+
+  const forget = (key: string) => inOrder(() => storage.delete(key).then(() => storedKeys.delete(key)));
+
   /** Changes an entry, unless it was removed. */
   async function change(key: string, changed: Partial<OutboxEntry>): Promise<void> {
     const old = find(key);
     if (!old) return;
     const entry = { ...old, ...changed };
     store.update({ entries: store.get().entries.map((other) => (other === old ? entry : other)) });
-    await (entry.state === 'sent' ? storage.delete(key) : storage.put(entry));
+    await (entry.state === 'sent' ? forget(key) : put(entry));
   }
 
   /** Another tab of the browser may have the same entries: one sends at a time, and each sees what the other has sent. */
@@ -76,11 +96,14 @@ export function outboxStore(client: PostroomClient, name: string, storage = open
     if (isSending) return;
     isSending = true;
     const { locks } = globalThis.navigator ?? {};
-    const run = () => sendEach().catch(() => pause(storageRetryMs));
-    void (locks ? locks.request(`postroom-outbox-${name}`, run) : run()).finally(() => {
-      isSending = false;
-      if (next()) sendAll();
-    });
+    // A page in a sandbox has locks that it may not request.
+    const sent = locks ? locks.request(`postroom-outbox-${name}`, sendEach).catch(sendEach) : sendEach();
+    void sent
+      .catch(() => pause(sendAgainMs))
+      .finally(() => {
+        isSending = false;
+        if (next()) sendAll();
+      });
   }
 
   const next = () => store.get().entries.find(({ state }) => state === 'sending');
@@ -89,9 +112,11 @@ export function outboxStore(client: PostroomClient, name: string, storage = open
     await loaded;
     for (let entry = next(); entry; entry = next()) {
       const { key } = entry;
-      const stored = await storage.getAll();
-      if (stored.some((other) => other.key === key)) await sendOne(entry);
-      else await remove(key);
+      const stored = await inOrder(() => storage.getAll());
+      const own = stored?.find((other) => other.key === key);
+      if (stored && !own && storedKeys.has(key)) await remove(key);
+      // Another tab may have tried it first.
+      else await sendOne({ ...entry, ...own });
     }
     const sent = store.get().entries.filter(({ state }) => state === 'sent');
     for (const { key } of sent.slice(0, -maxSentEntries)) await remove(key);
@@ -101,6 +126,7 @@ export function outboxStore(client: PostroomClient, name: string, storage = open
     await change(key, { triedAt, failure: undefined });
     for (let attempt = 0; find(key); attempt += 1) {
       try {
+        if (Date.now() >= triedAt + maxRepeatMs) throw keyExpired;
         const { createPost } = await client.request<{ createPost: { post: Post } }>(
           `mutation ($input: CreatePostInput!, $key: String!) {
             createPost(input: $input) @idempotent(key: $key) { post { ${postSelection} } } }`,
@@ -141,24 +167,24 @@ export function outboxStore(client: PostroomClient, name: string, storage = open
     const at = Math.max(Date.now(), (entries.at(-1)?.at ?? 0) + 1);
     const entry: OutboxEntry = { ...post, key: createKey(), at, state: 'sending' };
     store.update({ entries: [...entries, entry] });
-    await storage.put(entry);
+    await put(entry);
     sendAll();
   }
 
   async function retry(key: string, changed: Partial<NewPost> = {}): Promise<void> {
     const entry = find(key);
-    if (!entry) return;
+    if (entry?.state !== 'failed') return;
     const { room, title, body = null, triedAt = Date.now() } = { ...entry, ...changed };
-    const isSame = title === entry.title && body === (entry.body ?? null);
+    const isSame = room === entry.room && title === entry.title && body === (entry.body ?? null);
     // The server refuses a key with other arguments, and forgets it after a day.
-    if (!isSame || Date.now() >= triedAt + maxRepeatMs) await Promise.all([remove(key), send({ room, title, body })]);
+    if (!isSame || Date.now() >= triedAt + maxRepeatMs) await Promise.all([send({ room, title, body }), remove(key)]);
     else await change(key, { state: 'sending', failure: undefined });
     sendAll();
   }
 
   async function remove(key: string): Promise<void> {
     store.update({ entries: store.get().entries.filter((entry) => entry.key !== key) });
-    await storage.delete(key);
+    await forget(key);
   }
 
   return {
@@ -182,24 +208,24 @@ function createKey(): string {
 /** IndexedDB; without it, as in Node and in some private windows, the entries are kept in memory. */
 function openStorage(name: string): OutboxStorage {
   const entries = new Map<string, OutboxEntry>();
-  const settled = <Value>(request: IDBRequest<Value>) =>
-    new Promise<Value>((resolve, reject) => {
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error);
+  const open = () =>
+    new Promise<IDBDatabase>((resolve, reject) => {
+      const opening = indexedDB.open(`postroom-outbox-${name}`);
+      opening.onupgradeneeded = () => opening.result.createObjectStore('entries', { keyPath: 'key' });
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => reject(opening.error);
     });
-  const open = async () => {
-    const opening = indexedDB.open(`postroom-outbox-${name}`);
-    opening.onupgradeneeded = () => opening.result.createObjectStore('entries', { keyPath: 'key' });
-    return settled(opening);
-  };
   const database = open().catch(() => undefined);
   const run = async <Value>(work: (all: IDBObjectStore) => IDBRequest<Value>, inMemory: () => unknown) => {
-    const remembered = inMemory() as Value;
     const opened = await database;
-    if (!opened) return remembered;
-    // A full disk must not prevent that an entry is sent.
-    const stored = async () => settled(work(opened.transaction('entries', 'readwrite').objectStore('entries')));
-    return stored().catch(() => remembered);
+    if (!opened) return inMemory() as Value;
+    return new Promise<Value>((resolve, reject) => {
+      const transaction = opened.transaction('entries', 'readwrite');
+      const request = work(transaction.objectStore('entries'));
+      transaction.oncomplete = () => resolve(request.result);
+      // Also after an error of the request. A full disk may be noticed at the end.
+      transaction.onabort = () => reject(transaction.error);
+    });
   };
   return {
     getAll: () =>

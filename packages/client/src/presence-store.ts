@@ -28,7 +28,7 @@ export function presenceStore(client: PostroomClient, room: string): PresenceSto
   const store = createStore<Presence>({ count: 0, users: [], typing: [] }, () => {
     const stop = follow<{ roomPresence: Presence }>({
       client,
-      query: async () => ({ room }),
+      query: async () => () => ({ room }),
       subscription: `subscription ($room: ID!) { roomPresence(room: $room) { count users { id name } typing { id name } } }`,
       apply: ({ roomPresence }) => {
         store.update(roomPresence);

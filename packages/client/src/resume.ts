@@ -44,9 +44,11 @@ export function createResume(onCaughtUp: OnCaughtUp = () => {}): Resume {
   const seen = new Map<string, Seen>();
   /** The ids of the last connection that were not subscribed again. */
   const stale = new Set<string>();
-  /** The ids from which nothing was received since they were subscribed again, or that receive events of the past. */
+  /** The ids that were subscribed again, and have not received all that they had missed. */
   const catchingUp = new Set<string>();
-  const listeners = new Map<object | string, () => void>();
+  const listeners = new Map<string, () => void>();
+  /** By the payload of an operation that was not subscribed yet, and may never be. */
+  const waiting = new WeakMap<object, () => void>();
   let events = 0;
 
   function see(id: string, { room, cursor, ended, cursors }: LiveExtension): void {
@@ -70,6 +72,12 @@ export function createResume(onCaughtUp: OnCaughtUp = () => {}): Resume {
     endCatchUp(id);
   }
 
+  /** All operations that continue were subscribed again before the first answer to one of them. */
+  function forgetStale(): void {
+    for (const id of stale) forget(id);
+    stale.clear();
+  }
+
   return {
     connectionParams: () => ({ live: { seen: Object.fromEntries(seen) } }),
     on: {
@@ -86,18 +94,16 @@ export function createResume(onCaughtUp: OnCaughtUp = () => {}): Resume {
         // biome-ignore lint/suspicious/noExplicitAny: each part of the payload is optional.
         const { live = {}, cursors = {}, replays = [], caughtUp = [] } = (payload ?? {}) as any;
         for (const [id, cursor] of Object.entries(live)) {
+          forgetStale();
           if (seen.has(id)) seen.set(id, cursor as Seen);
-          if (replays.includes(id)) catchingUp.add(id);
-          else endCatchUp(id);
+          if (!replays.includes(id)) endCatchUp(id);
         }
         for (const [id, own] of Object.entries(cursors)) Object.assign(seen.get(id) ?? {}, own);
         for (const id of caughtUp) endCatchUp(id);
       },
       message: ({ type, id = '', payload }) => {
-        if (type === 'connection_ack') return;
-        // All operations that continue were subscribed again before this message arrived.
-        for (const old of stale) forget(old);
-        stale.clear();
+        // Any other message may arrive before they were subscribed again.
+        if (id !== '') forgetStale();
         if (type === 'error' || type === 'complete') return forget(id);
         if (type !== 'next') return;
         const live: LiveExtension | undefined = payload?.extensions?.live;
@@ -115,11 +121,11 @@ export function createResume(onCaughtUp: OnCaughtUp = () => {}): Resume {
       if (type === 'complete') forget(id);
       if (type !== 'subscribe') return value;
       seen.set(id, seen.get(id));
-      const listener = listeners.get(payload);
-      listeners.delete(payload);
+      const listener = waiting.get(payload);
+      waiting.delete(payload);
       if (listener) listeners.set(id, listener);
       return value;
     },
-    onCaughtUp: (payload, listener) => listeners.set(payload, listener),
+    onCaughtUp: (payload, listener) => waiting.set(payload, listener),
   };
 }

@@ -27,7 +27,7 @@ export interface RoomStoreOptions {
   pageSize?: number;
   /** More fields of each post, as GraphQL. They must not depend on the viewer. */
   postFields?: string;
-  /** Its sent posts are shown at once. */
+  /** Its sent posts are shown at once, without `postFields` until their events arrive. */
   outbox?: OutboxStore;
 }
 
@@ -41,7 +41,7 @@ export function roomStore<P extends Post = Post>(
   const page = `nodes ${post} pageInfo { hasPreviousPage startCursor }`;
   let startCursor: string | null = null;
   /** What events since the query said of posts that are not shown: null if a post was deleted. */
-  const others = new Map<string, P | null>();
+  let others = new Map<string, P | null>();
 
   const store = createStore<RoomState<P>>({ viewer: null, members: [], posts: [], hasOlder: false }, () => {
     const stops = [
@@ -56,38 +56,42 @@ export function roomStore<P extends Post = Post>(
         onFailure: (failure) => store.update({ failure }),
       }),
       // A sent post is shown before its event arrives.
-      outbox?.onSent((sent, room) => room === id && put(sent as P)),
+      outbox?.onSent((sent, room) => room === id && !isShown(sent) && put(sent as P)),
     ];
     return () => {
       for (const stop of stops) stop?.();
     };
   });
 
-  async function query(): Promise<Record<string, unknown>> {
+  async function query(): Promise<() => Record<string, unknown>> {
     const { viewer, room } = await client.request<RoomAnswer<P>>(
       `query ($id: ID!, $last: Int!) { viewer { id name } room(id: $id) { id name visibility viewerRole cursor
-        members(first: 100) { nodes { id name } } posts(last: $last) { ${page} } } }`,
+        members(first: ${maxMembers}) { nodes { id name } } posts(last: $last) { ${page} } } }`,
       { id, last: pageSize },
     );
     if (!room) throw { extensions: { code: 'NOT_FOUND' }, message: 'The room does not exist, or is not visible.' };
     const { cursor, members, posts, ...fields } = room;
-    startCursor = posts.pageInfo.startCursor;
-    others.clear();
-    store.update({
-      viewer,
-      room: fields,
-      members: members.nodes,
-      posts: posts.nodes,
-      hasOlder: posts.pageInfo.hasPreviousPage,
-    });
-    return { id, after: cursor };
+    return () => {
+      startCursor = posts.pageInfo.startCursor;
+      others = new Map();
+      store.update({
+        viewer,
+        room: fields,
+        members: members.nodes,
+        posts: posts.nodes,
+        hasOlder: posts.pageInfo.hasPreviousPage,
+      });
+      return { id, after: cursor };
+    };
   }
+
+  const isShown = (post: Post) => store.get().posts.some(({ id: shown }) => shown === post.id);
 
   /** Shows a post, in the order of the server, unless it was deleted or is newer already. */
   function put(changed: P): void {
     const { posts } = store.get();
     const old = posts.find((present) => present.id === changed.id);
-    if (others.get(changed.id) === null || (old && old.version >= changed.version)) return;
+    if (others.get(changed.id) === null || (old && old.version > changed.version)) return;
     const rest = posts.filter((present) => present !== old);
     store.update({ posts: [...rest, changed].sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1)) });
   }
@@ -98,15 +102,17 @@ export function roomStore<P extends Post = Post>(
   }
 
   function apply({ __typename: type, post: changed, postId, user, room: fields }: RoomEvent<P>): boolean {
-    const { room, viewer, members, posts } = store.get();
+    const { room, viewer, members } = store.get();
     if (type === 'OtherEvent' || !room || (user && user.id === viewer?.id)) return false;
     // A post is null if it was deleted since.
-    if (changed && (type === 'PostCreated' || posts.some((present) => present.id === changed.id))) put(changed);
+    if (changed && (type === 'PostCreated' || isShown(changed))) put(changed);
     else if (changed) others.set(changed.id, changed);
     if (postId) remove(postId);
     if (user) {
       const rest = members.filter((member) => member.id !== user.id);
-      store.update({ members: type === 'MemberLeft' ? rest : [...rest, user].slice(0, 100) });
+      // Another member is now one of the first.
+      if (type === 'MemberLeft' && rest.length < members.length && members.length === maxMembers) return false;
+      store.update({ members: type === 'MemberLeft' ? rest : [...rest, user].slice(0, maxMembers) });
     }
     if (fields) store.update({ room: { ...room, ...fields } });
     return true;
@@ -114,13 +120,14 @@ export function roomStore<P extends Post = Post>(
 
   async function loadOlder(): Promise<void> {
     const before = startCursor;
+    const own = others;
     if (!store.get().hasOlder || before === null) return;
     const { room } = await client.request<{ room: { posts: Page<P> } | null }>(
       `query ($id: ID!, $last: Int!, $before: String) { room(id: $id) { posts(last: $last, before: $before) { ${page} } } }`,
       { id, last: pageSize, before },
     );
     // It was queried again meanwhile, or another call was faster.
-    if (!room || before !== startCursor) return;
+    if (!room || before !== startCursor || own !== others) return;
     const { nodes, pageInfo } = room.posts;
     startCursor = pageInfo.startCursor;
     const older = nodes
@@ -131,6 +138,8 @@ export function roomStore<P extends Post = Post>(
 
   return { get: store.get, subscribe: store.subscribe, loadOlder };
 }
+
+const maxMembers = 100;
 
 const orderOf = ({ publishedAt, id }: Post) => `${publishedAt} ${id}`;
 

@@ -6,6 +6,7 @@ export interface SseClient {
   subscribe: (request: any, sink: any) => () => void;
   // biome-ignore lint/suspicious/noExplicitAny: the request and the results of graphql-sse.
   iterate: (request: any) => AsyncIterableIterator<any>;
+  dispose: () => void;
 }
 
 export interface ResumableSseOptions<Client extends SseClient> {
@@ -19,6 +20,12 @@ export interface ResumableSseOptions<Client extends SseClient> {
   sse?: Record<string, unknown>;
 }
 
+/** Without `iterate`, which would not resume. */
+export interface ResumableSse {
+  subscribe: <Data>(request: Request, sink: Sink<Data>) => () => void;
+  dispose: () => void;
+}
+
 /**
  * A client of graphql-sse whose subscriptions resume. Pass the cursor of a query as `after`, or, for an inbox, those of
  * `viewer { cursor rooms { nodes { cursor } } }`: graphql-sse ignores the position at which a stream starts.
@@ -28,7 +35,7 @@ export function resumableSse<Client extends SseClient>({
   createClient,
   token,
   sse,
-}: ResumableSseOptions<Client>): Client {
+}: ResumableSseOptions<Client>): ResumableSse {
   const last = new WeakMap<object, string>();
   const client = createClient({
     url,

@@ -59,7 +59,7 @@ export class ConsoleClient {
     const start = () =>
       follow<{ serverStatusChanged: Status }>({
         client: postroom,
-        query: async () => ({}),
+        query: async () => () => ({}),
         subscription: statusChanges.text,
         apply: ({ serverStatusChanged }) => {
           reason = '';

@@ -112,6 +112,7 @@
 		const stale = new Set();
 		const catchingUp = new Set();
 		const listeners = new Map();
+		const waiting = new WeakMap();
 		let events = 0;
 		function see(id, { room, cursor, ended, cursors }) {
 			if (!seen.has(id)) return;
@@ -131,6 +132,10 @@
 			listeners.delete(id);
 			endCatchUp(id);
 		}
+		function forgetStale() {
+			for (const id of stale) forget(id);
+			stale.clear();
+		}
 		return {
 			connectionParams: () => ({ live: { seen: Object.fromEntries(seen) } }),
 			on: {
@@ -146,17 +151,15 @@
 				ping: (_received, payload) => {
 					const { live = {}, cursors = {}, replays = [], caughtUp = [] } = payload ?? {};
 					for (const [id, cursor] of Object.entries(live)) {
+						forgetStale();
 						if (seen.has(id)) seen.set(id, cursor);
-						if (replays.includes(id)) catchingUp.add(id);
-						else endCatchUp(id);
+						if (!replays.includes(id)) endCatchUp(id);
 					}
 					for (const [id, own] of Object.entries(cursors)) Object.assign(seen.get(id) ?? {}, own);
 					for (const id of caughtUp) endCatchUp(id);
 				},
 				message: ({ type, id = "", payload }) => {
-					if (type === "connection_ack") return;
-					for (const old of stale) forget(old);
-					stale.clear();
+					if (id !== "") forgetStale();
 					if (type === "error" || type === "complete") return forget(id);
 					if (type !== "next") return;
 					const live = payload?.extensions?.live;
@@ -172,12 +175,12 @@
 				if (type === "complete") forget(id);
 				if (type !== "subscribe") return value;
 				seen.set(id, seen.get(id));
-				const listener = listeners.get(payload);
-				listeners.delete(payload);
+				const listener = waiting.get(payload);
+				waiting.delete(payload);
 				if (listener) listeners.set(id, listener);
 				return value;
 			},
-			onCaughtUp: (payload, listener) => listeners.set(payload, listener)
+			onCaughtUp: (payload, listener) => waiting.set(payload, listener)
 		};
 	}
 	// packages/client/src/store.ts
@@ -210,6 +213,7 @@
 	const keepAliveMs = 1e4;
 	const maxRetryWaitMs = 5e3;
 	const renewEveryMs = 5e3;
+	const requestTimeoutMs = 3e4;
 	const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 	function createPostroomClient({ url, createClient, token: given, onToken = () => {}, onEnd = () => {}, retryWaitMs = (attempt) => Math.random() * Math.min(maxRetryWaitMs, 500 * 2 ** attempt), webSocket }) {
 		const endpoint = new URL(url, globalThis.location?.href).href;
@@ -219,6 +223,8 @@
 			caughtUp: events
 		}));
 		let token = typeof given === "string" ? given : void 0;
+		let isReplaced = false;
+		let attempts = 0;
 		let socket;
 		let pong;
 		let wasRefused = false;
@@ -233,13 +239,16 @@
 				accept: "application/graphql-response+json, application/json",
 				...await authorization()
 			};
+			const body = JSON.stringify({
+				query,
+				variables
+			});
+			const signal = AbortSignal.timeout(requestTimeoutMs);
 			const response = await fetch(endpoint, {
 				method: "POST",
 				headers,
-				body: JSON.stringify({
-					query,
-					variables
-				})
+				body,
+				signal
 			});
 			const { data, errors } = await response.json();
 			if (data && !errors) return data;
@@ -250,19 +259,20 @@
 			});
 		}
 		function sendToken() {
-			if (socket) socket.send(JSON.stringify({
+			if (token !== void 0) socket?.send(JSON.stringify({
 				type: "ping",
 				payload: { authorization: `Bearer ${token}` }
 			}));
 		}
 		function setToken(next) {
 			token = next;
+			isReplaced = true;
 			onToken(next);
 			sendToken();
 		}
-		async function renew(expiresAt) {
-			const old = token;
-			while (token === old && Date.now() < expiresAt && socket) try {
+		async function renew() {
+			const [old, own] = [token, socket];
+			while (token === old && socket === own) try {
 				if (typeof given === "function") await authorization().then(sendToken);
 				else setToken((await request("mutation { renewSession { accessToken } }")).renewSession.accessToken);
 				return;
@@ -277,13 +287,16 @@
 			return !isTemporary(code) && !mayChange;
 		}
 		async function connectionParams() {
+			const attempt = attempts;
 			try {
+				const credentials = await authorization();
+				isReplaced = false;
 				return {
 					...resume.connectionParams(),
-					...await authorization()
+					...credentials
 				};
 			} catch {
-				live.terminate();
+				if (attempt === attempts) live.terminate();
 				return {};
 			}
 		}
@@ -298,14 +311,24 @@
 			connectionParams,
 			jsonMessageReplacer: resume.jsonMessageReplacer,
 			on: {
+				connecting: () => {
+					attempts += 1;
+					if (isRefused) connection.update({
+						state: "connecting",
+						failure: void 0
+					});
+					isRefused = false;
+				},
 				connected: (opened, payload, wasRetry) => {
+					if (isReplaced) return live.terminate();
 					socket = opened;
-					isRefused = wasRefused = false;
+					wasRefused = false;
 					if (wasRetry) connection.update({ state: "catching up" });
 					resume.on.connected(opened, payload, wasRetry);
 				},
 				closed: (event) => {
 					const wasConnected = socket !== void 0 || connection.get().state === "stale";
+					if (socket) socket.onmessage = null;
 					socket = void 0;
 					clearTimeout(pong);
 					isRefused = isFinal(event.code);
@@ -319,7 +342,7 @@
 				},
 				ping: (received, payload) => {
 					if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
-					if (payload?.expiresAt) renew(Date.parse(payload.expiresAt));
+					if (payload?.expiresAt) renew();
 					resume.on.ping(received, payload);
 				},
 				pong: (received) => received && clearTimeout(pong),
@@ -339,7 +362,7 @@
 	}
 	// packages/client/src/follow.ts
 	const queryAgainMs = 500;
-	function follow$1({ client, query, subscription, apply, onCaughtUp, onFailure }) {
+	function follow$1({ client, query, subscription, apply, onCaughtUp = () => {}, onFailure }) {
 		let attempt = 0;
 		let unsubscribe = () => {};
 		let timer;
@@ -351,9 +374,9 @@
 			clearTimeout(timer);
 			timer = setTimeout(() => void start(), ms);
 		}
-		function fail(error) {
+		function fail(error, canQuery = false) {
 			const failure = failureOf(error);
-			const ms = failure.action === "query" ? 1e3 * attempt : retryOf(error, {
+			const ms = canQuery || failure.action === "query" ? 1e3 * attempt : retryOf(error, {
 				isSafe: true,
 				attempt
 			});
@@ -368,25 +391,29 @@
 				if (current === run) act(value);
 			};
 			try {
-				const variables = await query();
+				const applyAnswer = await query();
 				if (current !== run) return;
-				onFailure();
 				const request = {
 					query: subscription,
-					variables
+					variables: applyAnswer()
 				};
-				if (onCaughtUp) client.onCaughtUp(request, () => ifCurrent(onCaughtUp)(void 0));
+				onFailure();
+				const end = ifCurrent(() => {
+					attempt = 0;
+					onCaughtUp();
+				});
+				client.onCaughtUp(request, () => end(void 0));
 				unsubscribe = client.live.subscribe(request, {
 					next: ifCurrent(({ data, errors }) => {
-						if (!data) return fail({ errors });
+						if (!data) return fail({ errors }, true);
 						attempt = 0;
 						if (!apply(data)) startIn(queryAgainMs);
 					}),
-					error: ifCurrent(fail),
+					error: ifCurrent((error) => fail(error)),
 					complete: () => {}
 				});
 			} catch (error) {
-				ifCurrent(fail)(error);
+				ifCurrent(() => fail(error))(void 0);
 			}
 		}
 		start();
@@ -458,7 +485,7 @@
 			};
 			const start = () => follow$1({
 				client: postroom,
-				query: async () => ({}),
+				query: async () => () => ({}),
 				subscription: statusChanges.text,
 				apply: ({ serverStatusChanged }) => {
 					reason = "";

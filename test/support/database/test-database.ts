@@ -88,6 +88,7 @@ const tables = [
   'users',
   'rooms',
   'roomMembers',
+  'directRooms',
   'formerMembers',
   'userLogs',
   'userEvents',
