@@ -85,8 +85,3 @@ it('an inbox over server-sent events receives each event of a room that it has l
   await received.next((title) => title === 'three');
   expect(received.all).toEqual(['one', 'MemberLeft', 'two', 'three']);
 });
-
-it('a client over server-sent events has no function that does not resume', async () => {
-  const { client } = await openSse(ada.token);
-  expect(Object.keys(client)).toEqual(['subscribe', 'dispose']);
-});

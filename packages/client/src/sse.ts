@@ -20,12 +20,6 @@ export interface ResumableSseOptions<Client extends SseClient> {
   sse?: Record<string, unknown>;
 }
 
-/** Without `iterate`, which would not resume. */
-export interface ResumableSse {
-  subscribe: <Data>(request: Request, sink: Sink<Data>) => () => void;
-  dispose: () => void;
-}
-
 /**
  * A client of graphql-sse whose subscriptions resume. Pass the cursor of a query as `after`, or, for an inbox, those of
  * `viewer { cursor rooms { nodes { cursor } } }`: graphql-sse ignores the position at which a stream starts.
@@ -35,7 +29,7 @@ export function resumableSse<Client extends SseClient>({
   createClient,
   token,
   sse,
-}: ResumableSseOptions<Client>): ResumableSse {
+}: ResumableSseOptions<Client>): Client {
   const last = new WeakMap<object, string>();
   const client = createClient({
     url,
