@@ -24,3 +24,20 @@ it('a token is renewed before it expires, and the subscriptions continue', async
   expect(await client.request('{ viewer { id } }')).toEqual({ viewer: { id: ada.id } });
   expect(client.ends).toEqual([]);
 });
+
+it('a function that returns the old token once more is not asked in a loop', async () => {
+  const postroom = await launchWithVirtualClock();
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'room');
+  vi.setSystemTime(Date.now() + dayMs - 30_000);
+  const client = openClient(postroom.graphqlUrl, { token: () => ada.token });
+  let warnings = 0;
+  client.live.on('ping', (_, payload) => {
+    if (payload?.['expiresAt']) warnings += 1;
+  });
+  const store = open(roomStore(client, room));
+  await pollWhileTimePasses(() => warnings).toBeGreaterThan(0);
+  for (let count = 1; count <= 20; count += 1) await postroom.createPost(ada, room, String(count));
+  await pollWhileTimePasses(() => store.get().posts.length).toBe(20);
+  expect(warnings).toBe(1);
+});

@@ -98,6 +98,7 @@ export function createPostroomClient<Live extends LiveClient>({
   /** Whether the token was replaced since it was sent with the latest attempt to connect. */
   let isReplaced = false;
   let attempts = 0;
+  let renewedAt = 0;
   let socket: { send: (text: string) => void; onmessage: unknown } | undefined;
   let pong: ReturnType<typeof setTimeout> | undefined;
   /** Whether credentials were refused since the last connection. */
@@ -135,17 +136,25 @@ export function createPostroomClient<Live extends LiveClient>({
     sendToken();
   }
 
-  /** A failure is tried again until the server closes the socket, because the token has expired. */
+  /** Tried again until the server closes the socket, because the token has expired. */
   async function renew(): Promise<void> {
     const [old, own] = [token, socket];
-    while (token === old && socket === own) {
+    // A token that expires within a minute causes the next ping at once.
+    for (let ms = renewedAt + renewEveryMs - Date.now(); socket === own; ms = renewEveryMs) {
+      if (ms > 0) await wait(ms);
+      renewedAt = Date.now();
       try {
-        if (typeof given === 'function') await authorization().then(sendToken);
-        else setToken((await request<Renewal>('mutation { renewSession { accessToken } }')).renewSession.accessToken);
-        return;
+        if (typeof given === 'function') {
+          await authorization();
+          if (token !== old) return sendToken();
+        } else {
+          const { renewSession } = await request<Renewal>('mutation { renewSession { accessToken } }');
+          // The app may have set another meanwhile.
+          if (token === old) setToken(renewSession.accessToken);
+          return;
+        }
       } catch (error) {
         if (failureOf(error).action !== 'repeat') return;
-        await wait(renewEveryMs);
       }
     }
   }
