@@ -95,7 +95,9 @@ export function createPostroomClient<Live extends LiveClient>({
   const connection = createStore<Connection>({ state: 'connecting' });
   const resume = createResume((events) => connection.update({ state: 'live', caughtUp: events }));
   let token = typeof given === 'string' ? given : undefined;
-  /** Whether the token was replaced since it was sent with the latest attempt to connect. */
+  /** The token of the socket. */
+  let sent: string | undefined;
+  /** Whether the app has replaced it since the latest attempt to connect. */
   let isReplaced = false;
   let attempts = 0;
   let renewedAt = 0;
@@ -146,7 +148,7 @@ export function createPostroomClient<Live extends LiveClient>({
       try {
         if (typeof given === 'function') {
           await authorization();
-          if (token !== old) return sendToken();
+          if (token !== sent) return sendToken();
         } else {
           const { renewSession } = await request<Renewal>('mutation { renewSession { accessToken } }');
           // The app may have set another meanwhile.
@@ -174,6 +176,7 @@ export function createPostroomClient<Live extends LiveClient>({
     try {
       const credentials = await authorization();
       isReplaced = false;
+      sent = token;
       return { ...resume.connectionParams(), ...credentials };
     } catch {
       // The function could not return a token now. An error would end all subscriptions.

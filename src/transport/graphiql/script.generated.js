@@ -280,6 +280,7 @@
 			caughtUp: events
 		}));
 		let token = typeof given === "string" ? given : void 0;
+		let sent;
 		let isReplaced = false;
 		let attempts = 0;
 		let renewedAt = 0;
@@ -336,7 +337,7 @@
 				try {
 					if (typeof given === "function") {
 						await authorization();
-						if (token !== old) return sendToken();
+						if (token !== sent) return sendToken();
 					} else {
 						const { renewSession } = await request("mutation { renewSession { accessToken } }");
 						if (token === old) setToken(renewSession.accessToken);
@@ -357,6 +358,7 @@
 			try {
 				const credentials = await authorization();
 				isReplaced = false;
+				sent = token;
 				return {
 					...resume.connectionParams(),
 					...credentials
