@@ -187,3 +187,53 @@ it('a page that may not request locks sends its posts', async () => {
   await until(outbox, ({ entries }) => states(entries) === 'sent sent');
   expect(await titlesOf(room)).toEqual(['sent']);
 });
+
+/** As much of IndexedDB as an outbox uses. A transaction with a new entry is aborted when `isFull`. */
+function createIndexedDB(disk: { isFull: boolean; entries: Map<string, OutboxEntry> }) {
+  const later = (act: () => unknown) => void setImmediate().then(act);
+  const transaction = () => {
+    // biome-ignore lint/suspicious/noExplicitAny: the handlers that the outbox sets.
+    const own: any = { error: new DOMException('The disk is full.', 'QuotaExceededError') };
+    const run = (work: () => unknown, isRefused = false) => {
+      const request = { result: undefined as unknown };
+      later(() => {
+        if (isRefused) return own.onabort();
+        request.result = work();
+        own.oncomplete();
+      });
+      return request;
+    };
+    own.objectStore = () => ({
+      getAll: () => run(() => [...disk.entries.values()]),
+      put: (entry: OutboxEntry) => run(() => disk.entries.set(entry.key, entry), disk.isFull),
+      delete: (key: string) => run(() => disk.entries.delete(key)),
+    });
+    return own;
+  };
+  return {
+    open() {
+      // biome-ignore lint/suspicious/noExplicitAny: as above.
+      const opening: any = { result: { transaction, createObjectStore: () => {} } };
+      later(() => opening.onsuccess());
+      return opening;
+    },
+  };
+}
+
+it('IndexedDB keeps what is not sent, and a full disk prevents nothing', async () => {
+  const { room, proxy } = await openOutbox('IndexedDB');
+  const disk = { isFull: false, entries: new Map<string, OutboxEntry>() };
+  vi.stubGlobal('indexedDB', createIndexedDB(disk));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  proxy.freeze();
+  const outbox = outboxStore(openClient(proxy.url, { token: ada.token }), 'IndexedDB');
+  await outbox.send({ room, title: 'stored' });
+  expect([...disk.entries.values()]).toMatchObject([{ title: 'stored', state: 'sending' }]);
+  disk.isFull = true;
+  await outbox.send({ room, title: 'not stored' });
+  expect(disk.entries.size).toBe(1);
+  proxy.thaw();
+  await until(outbox, ({ entries }) => states(entries) === 'stored sent, not stored sent');
+  expect(await titlesOf(room)).toEqual(['stored', 'not stored']);
+  while (disk.entries.size > 0) await setImmediate();
+});

@@ -95,9 +95,12 @@ export function createPostroomClient<Live extends LiveClient>({
   const connection = createStore<Connection>({ state: 'connecting' });
   const resume = createResume((events) => connection.update({ state: 'live', caughtUp: events }));
   let token = typeof given === 'string' ? given : undefined;
-  /** Whether the token was replaced since it was sent with the latest attempt to connect. */
+  /** The token of the socket. */
+  let sent: string | undefined;
+  /** Whether the app has replaced it since the latest attempt to connect. */
   let isReplaced = false;
   let attempts = 0;
+  let renewedAt = 0;
   let socket: { send: (text: string) => void; onmessage: unknown } | undefined;
   let pong: ReturnType<typeof setTimeout> | undefined;
   /** Whether credentials were refused since the last connection. */
@@ -135,17 +138,25 @@ export function createPostroomClient<Live extends LiveClient>({
     sendToken();
   }
 
-  /** A failure is tried again until the server closes the socket, because the token has expired. */
+  /** Tried again until the server closes the socket, because the token has expired. */
   async function renew(): Promise<void> {
     const [old, own] = [token, socket];
-    while (token === old && socket === own) {
+    // A token that expires within a minute causes the next ping at once.
+    for (let ms = renewedAt + renewEveryMs - Date.now(); socket === own; ms = renewEveryMs) {
+      if (ms > 0) await wait(ms);
+      renewedAt = Date.now();
       try {
-        if (typeof given === 'function') await authorization().then(sendToken);
-        else setToken((await request<Renewal>('mutation { renewSession { accessToken } }')).renewSession.accessToken);
-        return;
+        if (typeof given === 'function') {
+          await authorization();
+          if (token !== sent) return sendToken();
+        } else {
+          const { renewSession } = await request<Renewal>('mutation { renewSession { accessToken } }');
+          // The app may have set another meanwhile.
+          if (token === old) setToken(renewSession.accessToken);
+          return;
+        }
       } catch (error) {
         if (failureOf(error).action !== 'repeat') return;
-        await wait(renewEveryMs);
       }
     }
   }
@@ -165,6 +176,7 @@ export function createPostroomClient<Live extends LiveClient>({
     try {
       const credentials = await authorization();
       isReplaced = false;
+      sent = token;
       return { ...resume.connectionParams(), ...credentials };
     } catch {
       // The function could not return a token now. An error would end all subscriptions.

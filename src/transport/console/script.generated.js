@@ -223,8 +223,10 @@
 			caughtUp: events
 		}));
 		let token = typeof given === "string" ? given : void 0;
+		let sent;
 		let isReplaced = false;
 		let attempts = 0;
+		let renewedAt = 0;
 		let socket;
 		let pong;
 		let wasRefused = false;
@@ -272,13 +274,21 @@
 		}
 		async function renew() {
 			const [old, own] = [token, socket];
-			while (token === old && socket === own) try {
-				if (typeof given === "function") await authorization().then(sendToken);
-				else setToken((await request("mutation { renewSession { accessToken } }")).renewSession.accessToken);
-				return;
-			} catch (error) {
-				if (failureOf(error).action !== "repeat") return;
-				await wait(renewEveryMs);
+			for (let ms = renewedAt + renewEveryMs - Date.now(); socket === own; ms = renewEveryMs) {
+				if (ms > 0) await wait(ms);
+				renewedAt = Date.now();
+				try {
+					if (typeof given === "function") {
+						await authorization();
+						if (token !== sent) return sendToken();
+					} else {
+						const { renewSession } = await request("mutation { renewSession { accessToken } }");
+						if (token === old) setToken(renewSession.accessToken);
+						return;
+					}
+				} catch (error) {
+					if (failureOf(error).action !== "repeat") return;
+				}
 			}
 		}
 		function isFinal(code) {
@@ -291,6 +301,7 @@
 			try {
 				const credentials = await authorization();
 				isReplaced = false;
+				sent = token;
 				return {
 					...resume.connectionParams(),
 					...credentials
