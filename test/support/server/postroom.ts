@@ -22,15 +22,16 @@ export const main = process.env['POSTROOM_TEST_PROGRAM'] ?? source;
 export const mainProgram = [main, 'serve'];
 export const unbundledProgram = [source, 'serve'];
 
-/** The server writes its address to a terminal. The bundles only save time. */
-const preloaded = [useBundles, fileURLToPath(new URL('../../../scripts/as-terminal.js', import.meta.url))];
+/** The options of Node without the packages that the tests have bundled. The server writes its address to a terminal only. */
+export const unbundledOptions = `--import=${fileURLToPath(new URL('../../../scripts/as-terminal.js', import.meta.url))}`;
 
 /** The environment of the processes that tests start, apart from settings. The cache only saves time. */
 export const programEnvironment = {
   PATH: process.env['PATH'],
   TMPDIR: process.env['TMPDIR'],
   NODE_COMPILE_CACHE: compileCacheFolder,
-  NODE_OPTIONS: preloaded.flatMap((file) => (existsSync(file) ? `--import=${file}` : [])).join(' '),
+  // The bundles only save time.
+  NODE_OPTIONS: `${unbundledOptions} ${existsSync(useBundles) ? `--import=${useBundles}` : ''}`,
 };
 
 export interface ReplyError {
