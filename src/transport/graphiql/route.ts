@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Serve } from '../http/exchange.ts';
 import { createPageRoute } from '../pages/route.ts';
 
-const createRoute = (whoMayTry: string) => createPageRoute(new URL('page.ts', import.meta.url), { whoMayTry });
+const createRoute = (whoMayTry: string) => createPageRoute(new URL('./page.ts', import.meta.url), { whoMayTry });
 const routes = { everybody: createRoute('everybody'), users: createRoute('users'), nobody: createRoute('nobody') };
 
 export const writeGraphiql: Serve = (exchange) => routes[whoMayTry(exchange.parts.config)](exchange);

@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('contains what users need, in less than 650 kB', () => {
+it('contains what users need, in less than 700 kB', () => {
   const paths = packed.files.map(({ path }) => path);
   const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'];
   const others = ['package.json', 'schema.graphql', 'possible-types.json', 'compose.yaml', 'Dockerfile'];
@@ -54,7 +54,7 @@ it('contains what users need, in less than 650 kB', () => {
   const tops = new Set(paths.map((path) => path.split('/')[0]));
   expect([...tops].sort()).toEqual([...documents, ...others, ...folders].sort());
   expect(paths.filter((path) => /\.ts$|\.map$|\.test\./.test(path))).toEqual([]);
-  expect(packed.size).toBeLessThan(650_000);
+  expect(packed.size).toBeLessThan(700_000);
 });
 
 it('refers to no TypeScript file, also not for a worker', () => {
