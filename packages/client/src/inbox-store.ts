@@ -2,7 +2,7 @@ import type { PostroomClient } from './client.ts';
 import type { Failure } from './failure.ts';
 import { follow } from './follow.ts';
 import { createStore, type Store } from './store.ts';
-import type { Room, User } from './types.ts';
+import { orderOf, type Post, type Room, type User } from './types.ts';
 
 export interface InboxRoom extends Room {
   /** The number of posts by others that the viewer has not read, counted up to 100. */
@@ -36,6 +36,8 @@ export function inboxStore(client: PostroomClient): InboxStore {
   const counts = new Map<string, number>();
   /** Whether an event may be older than the query, and counted by it. */
   let isCatchingUp = false;
+  /** The latest post of each room that was queried by itself: its events until then may arrive later, and are counted. */
+  const counted = new Map<string, string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const store = createStore<InboxState>({ viewer: null }, () => {
@@ -44,7 +46,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
       query,
       // It selects nothing that depends on the viewer, so that the server executes an event once for all readers.
       subscription: `subscription ($after: [String!]) { inbox(after: $after) { __typename room { id name visibility } actor { id }
-        ... on MemberJoined { user { id } } ... on MemberLeft { user { id } } } }`,
+        ... on PostCreated { post { id publishedAt } } ... on MemberJoined { user { id } } ... on MemberLeft { user { id } } } }`,
       apply: ({ inbox }) => apply(inbox),
       onCaughtUp: () => {
         isCatchingUp = false;
@@ -81,18 +83,20 @@ export function inboxStore(client: PostroomClient): InboxStore {
     isCatchingUp = true;
     unclear.clear();
     counts.clear();
+    counted.clear();
     store.update({ viewer: { id: viewer.id, name: viewer.name }, rooms });
     return { after };
   }
 
   /** Puts the room first. Returns false if all rooms must be queried again. */
-  function apply({ __typename: type, room, actor, user }: InboxEvent): boolean {
+  function apply({ __typename: type, room, actor, user, post }: InboxEvent): boolean {
     const { viewer, rooms = [] } = store.get();
     const known = rooms.find(({ id }) => id === room.id);
     counts.set(room.id, (counts.get(room.id) ?? 0) + 1);
     let unread = known?.unread ?? 0;
     let isClear = known !== undefined && type !== 'OtherEvent' && user?.id !== viewer?.id;
-    if (type === 'PostCreated') {
+    const isCounted = post && orderOf(post) <= (counted.get(room.id) ?? '');
+    if (type === 'PostCreated' && !isCounted) {
       unread = actor?.id === viewer?.id ? 0 : Math.min(unread + 1, maxUnread);
       isClear &&= !isCatchingUp;
     }
@@ -119,14 +123,19 @@ export function inboxStore(client: PostroomClient): InboxStore {
     for (const id of unclear) {
       const before = counts.get(id);
       try {
-        const { room } = await client.request<{ room: InboxRoom | null }>(
-          `query ($id: ID!) { room(id: $id) { ${roomSelection} } }`,
+        const { room: answer } = await client.request<{ room: RoomAnswer | null }>(
+          `query ($id: ID!) { room(id: $id) { ${roomSelection} posts(last: 1) { nodes { id publishedAt } } } }`,
           { id },
         );
         if (counts.get(id) !== before) continue;
         unclear.delete(id);
         const isKnown = store.get().rooms?.some((other) => other.id === id);
-        replace(id, room?.viewerRole ? room : undefined, !isKnown);
+        if (!answer?.viewerRole) replace(id);
+        else {
+          const { posts, ...room } = answer;
+          for (const post of posts.nodes) counted.set(id, orderOf(post));
+          replace(id, room, !isKnown);
+        }
       } catch {
         // It is tried again below.
       }
@@ -157,9 +166,14 @@ interface ViewerAnswer {
     | null;
 }
 
+interface RoomAnswer extends InboxRoom {
+  posts: { nodes: Pick<Post, 'id' | 'publishedAt'>[] };
+}
+
 interface InboxEvent {
   __typename: string;
   room: Pick<Room, 'id' | 'name' | 'visibility'>;
   actor: { id: string } | null;
   user?: { id: string } | null;
+  post?: Pick<Post, 'id' | 'publishedAt'> | null;
 }

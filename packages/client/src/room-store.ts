@@ -3,7 +3,7 @@ import type { Failure } from './failure.ts';
 import { follow } from './follow.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import { createStore, type Store } from './store.ts';
-import { type Post, postSelection, type Room, type User } from './types.ts';
+import { orderOf, type Post, postSelection, type Room, type User } from './types.ts';
 
 export interface RoomState<P extends Post = Post> {
   viewer: User | null;
@@ -131,8 +131,6 @@ export function roomStore<P extends Post = Post>(
 
   return { get: store.get, subscribe: store.subscribe, loadOlder };
 }
-
-const orderOf = ({ publishedAt, id }: Post) => `${publishedAt} ${id}`;
 
 interface Page<P> {
   nodes: P[];

@@ -23,3 +23,6 @@ export interface Room {
 
 /** The fields of `Post`. */
 export const postSelection = 'id title body version publishedAt author { id name }';
+
+/** The place of a post in the order of the server, as a text to compare. */
+export const orderOf = ({ publishedAt, id }: Pick<Post, 'publishedAt' | 'id'>) => `${publishedAt} ${id}`;
