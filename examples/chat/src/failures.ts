@@ -1,41 +1,20 @@
-import { CombinedGraphQLErrors } from '@apollo/client';
-import { type MonoTypeOperatorFunction, race, retry, throwError, timer } from 'rxjs';
-import { reconnected } from './live.ts';
-
-/** The codes with which the server refuses an operation only for now. Its other refusals are final. */
-const temporaryCodes = [
-  'RATE_LIMITED',
-  'SERVICE_UNAVAILABLE',
-  'BAD_GATEWAY',
-  'REQUEST_TIMEOUT',
-  'CURSOR_EXPIRED',
-  'SLOW_CONSUMER',
-];
-
-/** Undefined if the server has not answered. */
-function findRefusal(error: unknown) {
-  const extensions = CombinedGraphQLErrors.is(error) ? error.errors[0]?.extensions : undefined;
-  return extensions && { code: String(extensions['code']), retryAfterMs: Number(extensions['retryAfterMs']) };
-}
-
-/** Repeats after a failure that is not final: after the time that the server names, or when the connection is back. */
-export function repeatFailed<Data>(onFailed?: (error: Error) => void): MonoTypeOperatorFunction<Data> {
-  return retry({
-    resetOnSuccess: true,
-    delay: (error, count) => {
-      const refusal = findRefusal(error);
-      if (refusal && !temporaryCodes.includes(refusal.code)) return throwError(() => error);
-      onFailed?.(error);
-      if (refusal?.retryAfterMs) return timer(refusal.retryAfterMs);
-      return race(timer(Math.min(30_000, 500 * 2 ** count)), reconnected);
-    },
-  });
-}
+import { type Failure, failureOf } from '@postroom/client';
+import { useState } from 'react';
 
 /** The failure in words for the user: most messages of the server are, those of the browser are not. */
-export function describeFailure(error: { message: string }): string {
-  const refusal = findRefusal(error);
-  if (!refusal || refusal.code === 'SERVICE_UNAVAILABLE') return 'The server cannot be reached.';
-  if (refusal.code !== 'RATE_LIMITED') return error.message;
-  return `Too many requests: please wait ${Math.ceil(refusal.retryAfterMs / 1_000)} seconds.`;
+export function describe({ code, message, extensions }: Failure): string {
+  if (['NO_ANSWER', 'SERVICE_UNAVAILABLE', 'BAD_GATEWAY'].includes(code)) return 'The server cannot be reached.';
+  if (code !== 'RATE_LIMITED') return message;
+  return `Too many requests: please wait ${Math.ceil(Number(extensions['retryAfterMs'] ?? 0) / 1_000)} seconds.`;
+}
+
+/** Runs an action of a form or button, and keeps its failure until the next call. */
+export function useAction<Args extends unknown[]>(action: (...args: Args) => Promise<unknown>) {
+  const [state, setState] = useState<{ isRunning: boolean; failure?: Failure }>({ isRunning: false });
+  function run(...args: Args): void {
+    setState({ isRunning: true });
+    const fail = (error: unknown) => setState({ isRunning: false, failure: failureOf(error) });
+    action(...args).then(() => setState({ isRunning: false }), fail);
+  }
+  return { ...state, run };
 }

@@ -1,14 +1,24 @@
-import { ApolloProvider } from '@apollo/client/react';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { client } from './client.ts';
-import { Chat } from './components/chat.tsx';
+import { ChatContext, openChat } from './chat.ts';
+import { App } from './components/app.tsx';
 import { SignIn } from './components/sign-in.tsx';
-import { session } from './session.ts';
+import { followOtherTabs, readSession, type Session, storeSession } from './session.ts';
 import './style.css';
 
-createRoot(document.getElementById('root') as HTMLElement).render(
-  <StrictMode>
-    <ApolloProvider client={client}>{session ? <Chat user={session.user} /> : <SignIn />}</ApolloProvider>
-  </StrictMode>,
-);
+const root = createRoot(document.getElementById('root') as HTMLElement);
+const session = readSession();
+if (session) start(session);
+else root.render(<SignIn onSession={start} />);
+
+function start(started: Session): void {
+  storeSession(started);
+  followOtherTabs(started);
+  root.render(
+    <StrictMode>
+      <ChatContext value={openChat(started)}>
+        <App />
+      </ChatContext>
+    </StrictMode>,
+  );
+}

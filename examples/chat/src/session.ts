@@ -1,16 +1,26 @@
-export type Session = { accessToken: string; user: { id: string; name: string } };
+import type { User } from '@postroom/client';
 
-const key = 'postroom:chat';
+export type Session = { token: string; user: User };
 
-/** Stored for this browser tab. The page is loaded again at its start and end, so that nothing of a session outlives it. */
-export const session: Session | null = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+const sessionKey = 'postroom:session';
+const reasonKey = 'postroom:reason';
 
-export function startSession(started: Session): void {
-  sessionStorage.setItem(key, JSON.stringify(started));
+/** The tabs of a browser share the session. */
+export const readSession = (): Session | null => JSON.parse(localStorage.getItem(sessionKey) ?? 'null');
+export const storeSession = (session: Session) => localStorage.setItem(sessionKey, JSON.stringify(session));
+/** Why the last session has ended. */
+export const readEndReason = () => sessionStorage.getItem(reasonKey) ?? '';
+
+/** Loads the page again, so that nothing of the session outlives it. */
+export function endSession(reason = ''): void {
+  sessionStorage.setItem(reasonKey, reason);
+  localStorage.removeItem(sessionKey);
   location.reload();
 }
 
-export function endSession(): void {
-  sessionStorage.removeItem(key);
-  location.reload();
+/** Another tab may sign out, or sign in as somebody else. */
+export function followOtherTabs({ user }: Session): void {
+  addEventListener('storage', ({ key }) => {
+    if (key === sessionKey && readSession()?.user.id !== user.id) location.reload();
+  });
 }

@@ -59,12 +59,17 @@ export interface PostroomClientOptions<Live extends LiveClient> {
   webSocket?: Record<string, unknown>;
 }
 
+export interface RequestOptions {
+  /** Also sends it while the page is being closed, as the option of `fetch` with this name: at most 64 kB. */
+  keepalive?: boolean;
+}
+
 export interface PostroomClient<Live extends LiveClient = LiveClient> {
   /** The client of graphql-ws, for Apollo Client, urql, Relay or the app itself: its subscriptions resume. */
   readonly live: Live;
   readonly connection: Store<Connection>;
   /** Sends a query or a mutation over HTTP. Rejects with an error for `failureOf` and `retryOf`. */
-  request: <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;
+  request: <Data>(query: string, variables?: Record<string, unknown>, options?: RequestOptions) => Promise<Data>;
   /** Replaces the token, also on the open socket, for example after `changePassword`. */
   setToken: (token: string) => void;
   /** Calls back once, when the subscription to this request object has received all events of the past. */
@@ -112,7 +117,11 @@ export function createPostroomClient<Live extends LiveClient>({
     return token === undefined ? {} : { authorization: `Bearer ${token}` };
   };
 
-  async function request<Data>(query: string, variables = {}): Promise<Data> {
+  async function request<Data>(
+    query: string,
+    variables = {},
+    { keepalive = false }: RequestOptions = {},
+  ): Promise<Data> {
     const headers = {
       'content-type': 'application/json',
       accept: 'application/graphql-response+json, application/json',
@@ -120,7 +129,7 @@ export function createPostroomClient<Live extends LiveClient>({
     };
     const body = JSON.stringify({ query, variables });
     const signal = AbortSignal.timeout(requestTimeoutMs);
-    const response = await fetch(endpoint, { method: 'POST', headers, body, signal });
+    const response = await fetch(endpoint, { method: 'POST', headers, body, signal, keepalive });
     const { data, errors } = (await response.json()) as Result<Data>;
     if (data && !errors) return data;
     throw Object.assign(new Error(errors?.[0]?.message ?? 'no answer'), { errors, data, status: response.status });

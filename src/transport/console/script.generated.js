@@ -235,7 +235,7 @@
 			if (typeof given === "function") token = await given();
 			return token === void 0 ? {} : { authorization: `Bearer ${token}` };
 		};
-		async function request(query, variables = {}) {
+		async function request(query, variables = {}, { keepalive = false } = {}) {
 			const headers = {
 				"content-type": "application/json",
 				accept: "application/graphql-response+json, application/json",
@@ -250,7 +250,8 @@
 				method: "POST",
 				headers,
 				body,
-				signal
+				signal,
+				keepalive
 			});
 			const { data, errors } = await response.json();
 			if (data && !errors) return data;

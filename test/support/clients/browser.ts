@@ -19,7 +19,7 @@ const quiet = [
   '--disable-component-update',
   '--disable-sync',
   // Blocks the requests that Chromium sends to Google on its own.
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
 
 /** Launches Chromium with a new profile; the caller closes it. */

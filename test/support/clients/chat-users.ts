@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { launchForTest, type Person, type Postroom, type Settings } from '../server/postroom.ts';
 import { launchBrowser, newVisitor } from './browser.ts';
-import { Chat, ChatApp } from './chat.ts';
+import { Chat, ChatApp, type ChatMode } from './chat.ts';
 import { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
 
 /** The app of examples/chat and a browser, for all tests of a file. */
@@ -10,8 +10,8 @@ export class ChatUsers {
   #browser: Browser | undefined;
   #app: ChatApp | undefined;
 
-  async start(): Promise<void> {
-    [this.#browser, this.#app] = await Promise.all([launchBrowser(), ChatApp.build()]);
+  async start(mode: ChatMode): Promise<void> {
+    [this.#browser, this.#app] = await Promise.all([launchBrowser(), ChatApp.build(mode)]);
   }
 
   async stop(): Promise<void> {
@@ -37,14 +37,14 @@ export class ChatUsers {
     const chat = await Chat.open(await newVisitor(this.#browser), this.app, room);
     if (!person) return chat;
     await chat.signIn(person);
-    if (room) await chat.isIn('Live');
+    if (room) await chat.isLive();
     return chat;
   }
 }
 
-export function shareChatUsers(): ChatUsers {
+export function shareChatUsers(mode: ChatMode = 'development'): ChatUsers {
   const users = new ChatUsers();
-  beforeAll(() => users.start(), 300_000);
+  beforeAll(() => users.start(mode), 300_000);
   afterAll(() => users.stop());
   return users;
 }

@@ -1,96 +1,116 @@
-import { useMutation } from '@apollo/client/react';
-import { type ComponentProps, type FormEvent, memo, type PropsWithChildren, useState } from 'react';
-import { DeletePostDocument, UpdatePostDocument } from '../gql/graphql.ts';
-import { type OutgoingPost, remove, send } from '../outbox.ts';
-import type { Post } from '../room.ts';
-import { session } from '../session.ts';
-import { Button, Failure } from './form.tsx';
+import type { OutboxEntry, Post } from '@postroom/client';
+import { memo, type ReactNode, useState } from 'react';
+import { useChat } from '../chat.ts';
+import { describe, useAction } from '../failures.ts';
+import { updatePost } from '../operations.ts';
+import { splitLinks, textOf, toPostText } from '../text.ts';
+import { formatFull, formatTime } from '../times.ts';
+import { Composer } from './composer.tsx';
+import { Avatar, Button, IconButton, Problem } from './ui.tsx';
 
-const timeFormat = { dateStyle: 'medium', timeStyle: 'short' } as const;
+interface PostViewProps {
+  post: Post;
+  isFirst: boolean;
+  isEditing: boolean;
+  /** Undefined ends it. */
+  onEdit: (id: string | undefined) => void;
+  onDelete: (id: string) => void;
+}
 
-export const PostView = memo(({ post }: { post: Post }) => {
-  const { id, title, body, author, publishedAt } = post;
+export const PostView = memo(({ post, isFirst, isEditing, onEdit, onDelete }: PostViewProps) => {
+  const { id, author, publishedAt, version } = post;
+  const isOwn = author.id === useChat().viewer.id;
+  const time = (
+    <time dateTime={publishedAt} title={formatFull(publishedAt)}>
+      {formatTime(publishedAt)}
+    </time>
+  );
   return (
-    <li id={id} data-initial={author.name[0]}>
-      <strong>{author.name}</strong> <time>{publishedAt && new Date(publishedAt).toLocaleString([], timeFormat)}</time>
-      <p>{title}</p>
-      {body && <p>{body}</p>}
-      {author.id === session?.user.id && <OwnPostActions post={post} />}
+    <li id={id} className="post" data-first={isFirst} tabIndex={-1}>
+      {isFirst ? <Avatar user={author} /> : time}
+      <div>
+        {isFirst && (
+          <header>
+            <strong dir="auto">{author.name}</strong> {time}
+          </header>
+        )}
+        {isEditing && <EditForm post={post} onEnd={() => onEdit(undefined)} />}
+        {!isEditing && <Text text={textOf(post)}>{version > 1 && <small> edited</small>}</Text>}
+      </div>
+      {isOwn && !isEditing && (
+        <footer>
+          <IconButton icon="edit" label="Edit" onClick={() => onEdit(id)} />
+          <IconButton icon="delete" label="Delete" onClick={() => onDelete(id)} />
+        </footer>
+      )}
     </li>
   );
 });
 
-/** A change is shown at once, and undone if the server refuses it. The event of a deletion removes the post. */
-function OwnPostActions({ post }: { post: Post }) {
-  const { id, version } = post;
-  const [isEditing, setIsEditing] = useState(false);
-  const [updatePost, updated] = useMutation(UpdatePostDocument, { errorPolicy: 'all' });
-  const [deletePost, deleted] = useMutation(DeletePostDocument, { errorPolicy: 'all', variables: { id } });
-
-  function save(title: string) {
-    setIsEditing(false);
-    const optimisticResponse = { updatePost: { __typename: 'UpdatePostPayload' as const, post: { ...post, title } } };
-    void updatePost({ variables: { input: { id, title, expectedVersion: version } }, optimisticResponse });
-  }
-
-  if (isEditing) {
-    return (
-      <PostForm autoFocus label="Edit message" action="Save" title={post.title} onSubmit={save}>
-        <Button onClick={() => setIsEditing(false)}>Cancel</Button>
-      </PostForm>
-    );
-  }
-  return (
-    <footer>
-      <Button onClick={() => setIsEditing(true)}>Edit</Button> <Button onClick={() => deletePost()}>Delete</Button>
-      <Failure error={updated.error ?? deleted.error} />
-    </footer>
-  );
-}
-
 /** A post that is being sent, or that was refused and can be sent again, changed or unchanged. */
-export function OutgoingPostView({ post: { key, room, title, error, isRefused } }: { post: OutgoingPost }) {
-  // A changed post is another one, with a key of its own.
-  function sendAgain(changed: string) {
-    remove(key);
-    send(room, changed, changed === title ? key : undefined);
-  }
+export const OutgoingPost = memo(({ entry }: { entry: OutboxEntry }) => {
+  const { outbox, viewer } = useChat();
+  const [isEditing, setIsEditing] = useState(false);
+  const { key, state, failure } = entry;
+  const text = textOf(entry);
+  const reason = failure ? describe(failure) : '';
 
-  if (!isRefused) {
-    return (
-      <li>
-        {title} {error ? '(will be sent again)' : '(sending…)'}
-        <Failure error={error} />
-      </li>
-    );
-  }
+  const stop = () => setIsEditing(false);
+  const sendChanged = (changed: string) => void outbox.retry(key, toPostText(changed)).then(stop);
+
   return (
-    <li>
-      <Failure error={error} />
-      <PostForm label="Message not sent" action="Send again" title={title} onSubmit={sendAgain}>
-        <Button onClick={() => remove(key)}>Discard</Button>
-      </PostForm>
+    <li className="post outgoing" data-state={state} data-first>
+      <Avatar user={viewer} />
+      <div>
+        {isEditing ? (
+          <Composer label="Edit unsent message" text={text} onSubmit={sendChanged} onCancel={stop} />
+        ) : (
+          <Text text={text} />
+        )}
+        {state === 'sending' && <small>{reason ? `Not sent yet. ${reason} It is tried again.` : 'Sending…'}</small>}
+        {state === 'failed' && !isEditing && (
+          <div className="failed">
+            <p role="alert">Not sent. {reason}</p>
+            <Button onClick={() => void outbox.retry(key)}>Send again</Button>
+            <Button onClick={() => setIsEditing(true)}>Edit</Button>
+            <Button onClick={() => void outbox.remove(key)}>Discard</Button>
+          </div>
+        )}
+      </div>
     </li>
   );
+});
+
+/** The text with its links, which cannot reach this page. */
+function Text({ text, children }: { text: string; children?: ReactNode }) {
+  const toPart = (part: string, index: number) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <a key={`${index}`} href={part} target="_blank" rel="noopener noreferrer nofollow">
+        {part}
+      </a>
+    );
+  return (
+    <p dir="auto">
+      {splitLinks(text).map(toPart)}
+      {children}
+    </p>
+  );
 }
 
-type Submit = (title: string) => unknown;
-type Input = Pick<ComponentProps<'input'>, 'autoFocus' | 'onInput'>;
-type Properties = Input & { label: string; action: string; title?: string; onSubmit: Submit };
-
-/** Writes a new message, or changes one. */
-export function PostForm({ label, action, title, onSubmit, children, ...input }: PropsWithChildren<Properties>) {
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    onSubmit(String(new FormData(event.currentTarget).get('title')));
-    event.currentTarget.reset();
-  }
-
+/** It stays open until the server has confirmed the change. */
+function EditForm({ post, onEnd }: { post: Post; onEnd: () => void }) {
+  const { client } = useChat();
+  const { id, version } = post;
+  const save = useAction(async (text: string) => {
+    if (text !== textOf(post)) await updatePost(client, { id, expectedVersion: version, ...toPostText(text) });
+    onEnd();
+  });
   return (
-    <form className="post-form" aria-label={label} onSubmit={submit}>
-      <input name="title" aria-label={label} defaultValue={title} required autoComplete="off" {...input} />
-      <button type="submit">{action}</button>
-      {children}
-    </form>
+    <>
+      <Composer label="Edit message" text={textOf(post)} onSubmit={save.run} onCancel={onEnd} />
+      <Problem failure={save.failure} />
+    </>
   );
 }

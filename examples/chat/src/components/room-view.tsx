@@ -1,79 +1,105 @@
-import { useApolloClient, useReactiveVar } from '@apollo/client/react';
-import type { UIEvent } from 'react';
-import { OlderPostsDocument } from '../gql/graphql.ts';
-import { connectionState } from '../live.ts';
-import { outbox, send } from '../outbox.ts';
-import { usePresence, useTyping } from '../presence.ts';
+import type { User } from '@postroom/client';
+import { useOutbox, usePresence, useRoom } from '@postroom/client/react';
+import { useMemo, useState } from 'react';
+import { useChat } from '../chat.ts';
+import { useDeletions } from '../deletions.ts';
+import { useAction } from '../failures.ts';
+import { joinRoom } from '../operations.ts';
 import { useReading } from '../reading.ts';
-import type { Room } from '../room.ts';
-import { useLiveRoom } from '../use-live-room.ts';
-import { Button, Failure } from './form.tsx';
-import { Members, Membership } from './members.tsx';
-import { OutgoingPostView, PostForm, PostView } from './post-view.tsx';
-import { Present, Typing } from './presence.tsx';
+import { toPostText } from '../text.ts';
+import { Composer } from './composer.tsx';
+import { ConnectionBadge } from './connection.tsx';
+import { PostList } from './post-list.tsx';
+import { RoomDetails } from './room-details.tsx';
+import { nameOfRoom } from './sidebar.tsx';
+import { Button, Icon, IconButton, Problem } from './ui.tsx';
 
-export function RoomView({ id }: { id: string }) {
-  const state = useReactiveVar(connectionState);
-  const { room, error } = useLiveRoom(id);
-  const presence = usePresence(id);
-  const typing = useTyping(id);
-  useReading(id);
+interface RoomViewProps {
+  id: string;
+  /** The other user of a direct room. */
+  user: User | null | undefined;
+  onSeeEnd: (isVisible: boolean) => void;
+}
 
-  function submit(title: string) {
-    typing.reset();
-    send(id, title);
-  }
+/** The server counts as many unread posts. */
+const pageSize = 100;
+const namesOf = (users: readonly User[]) => users.map(({ name }) => name).join(', ');
 
+export function RoomView({ id, user, onSeeEnd }: RoomViewProps) {
+  const chat = useChat();
+  const { client, outbox, viewer } = chat;
+  const [{ room, members, posts, failure }, store] = useRoom(client, id, { pageSize, outbox });
+  const entries = useOutbox(outbox, id);
+  const [presence, reportTyping] = usePresence(client, id);
+  const { hidden, canUndo, undo, remove, ...deletion } = useDeletions(client);
+  const reading = useReading(chat, id, room && posts, Boolean(room?.viewerRole));
+  const join = useAction(() => joinRoom(client, id));
+  const [editing, setEditing] = useState<string>();
+  const [hasDetails, setHasDetails] = useState(false);
+  const shown = useMemo(() => posts.filter((post) => !hidden.includes(post.id)), [posts, hidden]);
+  const outgoing = useMemo(() => entries.filter(({ state }) => state !== 'sent'), [entries]);
+
+  const draftKey = `postroom:draft:${id}`;
+  if (failure?.action === 'stop' && failure.code !== 'CONNECTION_ENDED') return <Unavailable />;
+  const typing = presence.typing.filter((present) => present.id !== viewer.id);
   return (
     <>
       <header>
-        <h1>{room?.name ?? 'Room'}</h1>
-        <span role="status">{state}</span>
-        {presence && <Present presence={presence} />}
-        {room && <Membership room={room} />}
-        {room?.visibility === 'PRIVATE' && <Members room={room} />}
+        <a href="#rooms" className="icon-button back" aria-label="Back to the rooms">
+          <Icon name="back" />
+        </a>
+        <div className="title">
+          <h1 dir="auto">{room ? nameOfRoom(room.name, user) : 'Loading…'}</h1>
+          <small>
+            {presence.count} here{presence.users.length > 0 && `: ${namesOf(presence.users)}`}
+          </small>
+        </div>
+        <ConnectionBadge />
+        {room?.viewerRole === null && <Button onClick={join.run}>Join</Button>}
+        <IconButton icon="people" label="Members" disabled={!room} onClick={() => setHasDetails(true)} />
       </header>
-      <Failure error={error} />
-      {room && <Posts room={room} />}
-      <Typing presence={presence} />
-      <PostForm
-        autoFocus
-        label="Message"
-        action="Send"
-        onInput={({ currentTarget }) => typing.report(currentTarget.value)}
-        onSubmit={submit}
-      />
+      <Problem failure={failure ?? join.failure ?? deletion.failure} />
+      {room && reading.line !== undefined ? (
+        <PostList
+          store={store}
+          posts={shown}
+          outgoing={outgoing}
+          reading={reading}
+          editing={editing}
+          onEdit={setEditing}
+          onDelete={remove}
+          onSeeEnd={onSeeEnd}
+        />
+      ) : (
+        <div className="posts-frame" aria-busy="true" />
+      )}
+      <footer>
+        <p role="status">{canUndo && 'Message deleted.'}</p>
+        {canUndo && <Button onClick={undo}>Undo</Button>}
+        <small aria-live="polite">
+          {typing.length > 0 && `${namesOf(typing)} ${typing.length > 1 ? 'are' : 'is'} typing…`}
+        </small>
+        <Composer
+          label="Message"
+          text={sessionStorage.getItem(draftKey) ?? ''}
+          onSubmit={(text) => void outbox.send({ room: id, ...toPostText(text) })}
+          onChange={(text) => {
+            reportTyping(text);
+            sessionStorage.setItem(draftKey, text);
+          }}
+          onEditLast={() => setEditing(shown.findLast(({ author }) => author.id === viewer.id)?.id)}
+        />
+      </footer>
+      {hasDetails && room && <RoomDetails room={room} members={members} onClose={() => setHasDetails(false)} />}
     </>
   );
 }
 
-function Posts({ room: { id, posts } }: { room: Room }) {
-  const client = useApolloClient();
-  const outgoing = useReactiveVar(outbox).filter((post) => post.room === id);
-  const { hasPreviousPage, startCursor: before } = posts.pageInfo;
-
-  function loadOlder() {
-    const variables = { room: id, before };
-    client.query({ query: OlderPostsDocument, variables, fetchPolicy: 'network-only' }).catch(() => {}); // the button remains
-  }
-
-  // The column is reversed: `scrollTop` is 0 at the end, and negative before it.
-  function handleScroll({ currentTarget: { scrollHeight, clientHeight, scrollTop } }: UIEvent) {
-    if (hasPreviousPage && scrollHeight - clientHeight + scrollTop < 200) loadOlder();
-  }
-
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
-    <div className="posts" role="log" aria-label="Messages" tabIndex={0} onScroll={handleScroll}>
-      <ol>
-        <li>{hasPreviousPage && <Button onClick={loadOlder}>Older messages</Button>}</li>
-        {posts.nodes.map((post) => (
-          <PostView key={post.id} post={post} />
-        ))}
-        {outgoing.map((post) => (
-          <OutgoingPostView key={post.key} post={post} />
-        ))}
-      </ol>
-    </div>
-  );
-}
+const Unavailable = () => (
+  <div className="empty">
+    <h1>This room is not available.</h1>
+    <p role="alert">It was deleted, or you are not a member of it.</p>
+    <Button onClick={() => location.reload()}>Try again</Button>
+    <a href="#rooms">Back to the rooms</a>
+  </div>
+);

@@ -1,48 +1,46 @@
-import type { TypedDocumentNode } from '@apollo/client';
-import { useMutation } from '@apollo/client/react';
-import type { FormEvent, ReactNode } from 'react';
-import { SignInDocument, SignUpDocument, type SignUpInput } from '../gql/graphql.ts';
-import { type Session, startSession } from '../session.ts';
-import { Failure, Field } from './form.tsx';
+import { type FormEvent, useState } from 'react';
+import { openGuest } from '../chat.ts';
+import { useAction } from '../failures.ts';
+import { readEndReason, type Session } from '../session.ts';
+import { Button, Field, Problem } from './ui.tsx';
 
-export function SignIn() {
-  return (
-    <main className="sign-in">
-      <h1>Postroom chat</h1>
-      <SessionForm title="Sign in" mutation={SignInDocument} />
-      <details>
-        <summary>Create an account</summary>
-        <SessionForm title="Sign up" mutation={SignUpDocument}>
-          <Field label="Name" name="name" autoComplete="name" maxLength={80} />
-        </SessionForm>
-      </details>
-    </main>
-  );
-}
+const documents = {
+  'Sign in':
+    'mutation ($input: SignInInput!) { session: signIn(input: $input) { token: accessToken user { id name } } }',
+  'Sign up':
+    'mutation ($input: SignUpInput!) { session: signUp(input: $input) { token: accessToken user { id name } } }',
+};
 
-type SessionMutation = TypedDocumentNode<{ session: Session | null }, { input: SignUpInput }>;
-type SessionFormProps = { title: string; mutation: SessionMutation; children?: ReactNode };
+export function SignIn({ onSession }: { onSession: (session: Session) => void }) {
+  const [title, setTitle] = useState<keyof typeof documents>('Sign in');
+  const isNew = title === 'Sign up';
+  const reason = readEndReason();
+  const start = useAction(async (input: object) => {
+    onSession((await openGuest().request<{ session: Session }>(documents[title], { input })).session);
+  });
 
-/** The fields have the names of the mutation's input fields. */
-function SessionForm({ title, mutation, children }: SessionFormProps) {
-  const [start, { error, loading }] = useMutation(mutation, { errorPolicy: 'all' });
-
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const input = Object.fromEntries(new FormData(event.currentTarget)) as unknown as SignUpInput;
-    const { data } = await start({ variables: { input } });
-    if (data?.session) startSession(data.session);
+    start.run(Object.fromEntries(new FormData(event.currentTarget)));
   }
 
   return (
-    <form aria-label={title} onSubmit={submit}>
-      {children}
-      <Field label="E-mail" name="email" type="email" autoComplete="username" />
-      <Field label="Password" name="password" type="password" minLength={8} />
-      <Failure error={error} />
-      <button type="submit" disabled={loading}>
-        {title}
-      </button>
-    </form>
+    <main className="sign-in">
+      <h1>Postroom</h1>
+      {reason && <p role="alert">{reason}</p>}
+      {/* The fields have the names of the mutation's input fields. */}
+      <form aria-label={title} onSubmit={submit}>
+        {isNew && <Field label="Name" name="name" autoComplete="name" maxLength={80} />}
+        <Field label="E-mail" name="email" type="email" autoComplete="username" />
+        <Field label="Password" name="password" type="password" minLength={isNew ? 8 : 1} />
+        <Problem failure={start.failure} />
+        <button type="submit" disabled={start.isRunning}>
+          {title}
+        </button>
+      </form>
+      <Button className="link" onClick={() => setTitle(isNew ? 'Sign in' : 'Sign up')}>
+        {isNew ? 'I have an account' : 'Create an account'}
+      </Button>
+    </main>
   );
 }

@@ -1,0 +1,83 @@
+import type { Failure, InboxRoom, User } from '@postroom/client';
+import { type ReactNode, useState } from 'react';
+import { useChat } from '../chat.ts';
+import { endSession } from '../session.ts';
+import { ConnectionBadge } from './connection.tsx';
+import { BrowseRooms, NewDirectMessage, NewRoom } from './room-dialogs.tsx';
+import { Avatar, Button, Icon, IconButton, Problem } from './ui.tsx';
+
+interface SidebarProps {
+  /** The id of the open room. */
+  open: string;
+  rooms: readonly InboxRoom[] | undefined;
+  directUsers: ReadonlyMap<string, User | null>;
+  failure: Failure | undefined;
+}
+
+export function Sidebar({ open, rooms, directUsers, failure }: SidebarProps) {
+  const { viewer } = useChat();
+  const [Shown, setShown] = useState<typeof BrowseRooms>();
+  const isDirect = ({ id }: InboxRoom) => Boolean(directUsers.get(id));
+  const toLink = (room: InboxRoom) => (
+    <RoomLink key={room.id} room={room} isOpen={room.id === open} user={directUsers.get(room.id)} />
+  );
+  return (
+    <section className="sidebar">
+      <header>
+        <h1>Postroom</h1>
+        <ConnectionBadge />
+      </header>
+      <nav aria-label="Rooms">
+        <RoomList title="Your rooms" links={rooms?.filter((room) => !isDirect(room)).map(toLink)}>
+          <IconButton icon="search" label="Browse rooms" onClick={() => setShown(() => BrowseRooms)} />
+          <IconButton icon="plus" label="New room" onClick={() => setShown(() => NewRoom)} />
+        </RoomList>
+        <RoomList title="Direct messages" links={rooms?.filter(isDirect).map(toLink)}>
+          <IconButton icon="plus" label="New direct message" onClick={() => setShown(() => NewDirectMessage)} />
+        </RoomList>
+        <Problem failure={failure} />
+      </nav>
+      <footer>
+        <Avatar user={viewer} />
+        <strong dir="auto">{viewer.name}</strong>
+        <Button className="link" onClick={() => endSession()}>
+          Sign out
+        </Button>
+      </footer>
+      {Shown && <Shown onClose={() => setShown(undefined)} />}
+    </section>
+  );
+}
+
+function RoomList({ title, links, children }: { title: string; links: ReactNode[] | undefined; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {children}
+      </header>
+      {links}
+      {links?.length === 0 && <p className="hint">None yet.</p>}
+    </section>
+  );
+}
+
+function RoomLink(props: { room: InboxRoom; isOpen: boolean; user: User | null | undefined }) {
+  const { room, isOpen, user } = props;
+  const { id, name, visibility, unread } = room;
+  return (
+    <a href={`#${id}`} aria-current={isOpen ? 'page' : undefined} data-unread={unread > 0}>
+      {user ? <Avatar user={user} /> : <Icon name={visibility} />}
+      <span dir="auto">{nameOfRoom(name, user)}</span>
+      {unread > 0 && (
+        <strong className="count">
+          {unread < 100 ? unread : '99+'} <span className="hidden">unread</span>
+        </strong>
+      )}
+    </a>
+  );
+}
+
+/** `user`: the other user of a direct room; null if there is none any more. */
+export const nameOfRoom = (name: string, user: User | null | undefined) =>
+  user?.name ?? (user === null ? 'Former direct message' : name);
