@@ -46,7 +46,9 @@ function start(): void {
 
 function showState(name: string, reason = ''): void {
   setText(state, `${name} ${reason}`.trim());
-  state.classList.toggle('down', name === 'Reconnecting…');
+  const isOld = name === 'Reconnecting…';
+  state.classList.toggle('down', isOld);
+  if (isOld) statusView.markOld();
 }
 
 session.addEventListener('change', (event) => follow(event instanceof CustomEvent ? event.detail : ''));

@@ -1,5 +1,6 @@
 import { find, setText } from './elements.ts';
 import { formatBytes, formatDuration, formatMs, formatNumber, formatTime } from './format.ts';
+import { findReasons } from './health.ts';
 import { History } from './history.ts';
 import type { NodeStatus, Status } from './operations.ts';
 import { createPlots } from './plots.ts';
@@ -7,8 +8,9 @@ import { numbers, Table } from './table.ts';
 
 type NodeRow = NodeStatus & { uptime: string };
 
-/** The status of the server: its parts, plots, nodes, rooms and errors. */
+/** The status of the server: its health, parts, plots, nodes, rooms and errors. */
 export class StatusView {
+  readonly #health = find('health', HTMLElement);
   readonly #database = find('database', HTMLElement);
   readonly #bus = find('bus', HTMLElement);
   readonly #perNode = find('per-node', HTMLInputElement);
@@ -37,6 +39,7 @@ export class StatusView {
 
   show(status: Status): void {
     const { database, bus, time } = status;
+    this.#showHealth(findReasons(status));
     showPart(this.#database, `${database.kind} ${database.version}`, database.isUp);
     showPart(this.#bus, bus.kind, bus.isUp);
     this.#nodes.show(status.nodes.map((node) => ({ ...node, uptime: formatDuration(node.startedAt, time) })));
@@ -46,12 +49,25 @@ export class StatusView {
     this.#draw();
   }
 
+  /** The server may have changed since the status that is shown. */
+  markOld(): void {
+    setText(this.#health, 'Unknown: the page is not connected');
+    this.#health.className = '';
+  }
+
   /** Removes everything that the server sent. */
   clear(): void {
+    setText(this.#health, '');
     for (const table of [this.#nodes, this.#rooms, this.#errors]) table.show([]);
     for (const part of [this.#database, this.#bus]) setText(part, '');
     this.#history.clear();
     this.#draw();
+  }
+
+  #showHealth(reasons: readonly string[]): void {
+    const isHealthy = reasons.length === 0;
+    setText(this.#health, isHealthy ? 'Healthy' : `Degraded: ${reasons.join('; ')}`);
+    this.#health.className = isHealthy ? 'healthy' : 'degraded';
   }
 
   #draw(): void {

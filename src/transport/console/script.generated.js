@@ -811,6 +811,55 @@
 			}
 		}
 	};
+	// packages/pages/console/health.ts
+	const maxEventLoopLagMs = 100;
+	const maxDeliveryLagMs = 1e3;
+	const maxSlowShare = .1;
+	const faultCodes = ["INTERNAL_SERVER_ERROR", "OUTCOME_UNKNOWN"];
+	const faultWindowMs = 3e5;
+	const maxFailedShare = .1;
+	const minFailedPerSecond = 5;
+	const maxQueueDepth = 100;
+	const list = new Intl.ListFormat("en-GB");
+	function findReasons(status) {
+		return [
+			...ofParts(status),
+			...ofAllNodes(status),
+			...ofSingleNodes(status)
+		];
+	}
+	function ofParts({ database, bus }) {
+		return [...when(!database.isUp, "the database is down"), ...when(!bus.isUp, "the bus is down")];
+	}
+	function ofAllNodes({ nodes, errors, time }) {
+		const sum = (read) => nodes.reduce((total, node) => total + read(node), 0);
+		const failed = sum((node) => node.failedOperationsPerSecond);
+		const isFailing = failed >= minFailedPerSecond && failed > maxFailedShare * sum((node) => node.operationsPerSecond);
+		const areSlow = sum((node) => node.slowConsumers) > maxSlowShare * sum((node) => node.subscriptions);
+		const since = Date.parse(time) - faultWindowMs;
+		const hasFault = errors.some(({ code, lastAt }) => faultCodes.includes(code) && Date.parse(lastAt ?? "") > since);
+		const versions = [...new Set(nodes.map(({ version }) => version))];
+		return [
+			...when(hasFault, "an operation failed in the last five minutes because of the server"),
+			...when(isFailing, "more than 10 % of all operations fail"),
+			...when(areSlow, "more than 10 % of all subscriptions have slow consumers"),
+			...when(versions.length > 1, `the nodes have different versions: ${list.format(versions)}`)
+		];
+	}
+	function ofSingleNodes({ nodes }) {
+		const where = (text, isDegraded) => {
+			const names = nodes.filter(isDegraded).map(({ name }) => name);
+			return when(names.length > 0, `${text} on ${list.format(names)}`);
+		};
+		return [
+			...where("the event loop is delayed by more than 100 ms", (node) => node.eventLoopLagMs > maxEventLoopLagMs),
+			...where("events are delivered more than 1 s late", (node) => node.lagMs > maxDeliveryLagMs),
+			...where("a queue has more than 100 entries", ({ queues }) => queues.some(({ depth }) => depth > maxQueueDepth))
+		];
+	}
+	function when(isDegraded, reason) {
+		return isDegraded ? [reason] : [];
+	}
 	const maxGapSeconds = 3;
 	var History = class {
 		#samples = [];
@@ -989,6 +1038,7 @@
 	}
 	// packages/pages/console/status-view.ts
 	var StatusView = class {
+		#health = find("health", HTMLElement);
 		#database = find("database", HTMLElement);
 		#bus = find("bus", HTMLElement);
 		#perNode = find("per-node", HTMLInputElement);
@@ -1021,6 +1071,7 @@
 		}
 		show(status) {
 			const { database, bus, time } = status;
+			this.#showHealth(findReasons(status));
 			showPart(this.#database, `${database.kind} ${database.version}`, database.isUp);
 			showPart(this.#bus, bus.kind, bus.isUp);
 			this.#nodes.show(status.nodes.map((node) => ({
@@ -1032,7 +1083,12 @@
 			this.#history.add(status);
 			this.#draw();
 		}
+		markOld() {
+			setText(this.#health, "Unknown: the page is not connected");
+			this.#health.className = "";
+		}
 		clear() {
+			setText(this.#health, "");
 			for (const table of [
 				this.#nodes,
 				this.#rooms,
@@ -1041,6 +1097,11 @@
 			for (const part of [this.#database, this.#bus]) setText(part, "");
 			this.#history.clear();
 			this.#draw();
+		}
+		#showHealth(reasons) {
+			const isHealthy = reasons.length === 0;
+			setText(this.#health, isHealthy ? "Healthy" : `Degraded: ${reasons.join("; ")}`);
+			this.#health.className = isHealthy ? "healthy" : "degraded";
 		}
 		#draw() {
 			for (const plot of this.#plots) plot.show(this.#history, this.#perNode.checked);
@@ -1126,7 +1187,9 @@
 	}
 	function showState(name, reason = "") {
 		setText(state, `${name} ${reason}`.trim());
-		state.classList.toggle("down", name === "Reconnecting…");
+		const isOld = name === "Reconnecting…";
+		state.classList.toggle("down", isOld);
+		if (isOld) statusView.markOld();
 	}
 	session.addEventListener("change", (event) => follow(event instanceof CustomEvent ? event.detail : ""));
 	signOut.addEventListener("click", () => session.end());

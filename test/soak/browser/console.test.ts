@@ -230,6 +230,27 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await again.promise;
   });
 
+  it('says whether the server is healthy, and otherwise why', async () => {
+    const world = await launchStreamFixture();
+    const visitor = await newVisitor(browser);
+    let changes: Partial<operations.Status> = {};
+    // The real statuses, without the delays of a busy machine.
+    await visitor.routeWebSocket(/graphql$/, (page) => {
+      const server = page.connectToServer();
+      server.onMessage((message) => page.send(changeStatus(String(message), changes)));
+    });
+    const opened = await Console.open(visitor, world.postroom);
+    await opened.signIn(world.owner);
+    const line = opened.page.getByRole('status').and(opened.page.locator('#health'));
+    await expect.poll(() => line.textContent()).toBe('Healthy');
+    changes = { bus: { kind: 'redis', isUp: false } };
+    await expect.poll(() => line.textContent()).toBe('Degraded: the bus is down');
+    changes = {};
+    await expect.poll(() => line.textContent()).toBe('Healthy');
+    await world.postroom.stop();
+    await expect.poll(() => line.textContent()).toBe('Unknown: the page is not connected');
+  });
+
   it.skipIf(postgresPrograms === undefined)('shows that the database is down, and that it is back', async () => {
     const cluster = await PostgresCluster.start();
     onTestFinished(() => cluster.remove());
@@ -250,6 +271,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     proxy.retarget('postgres://127.0.0.1:1/nothing');
     await expect.poll(state).toMatch(/, down$/);
     await opened.rows('rooms', 'unknown').waitFor();
+    await expect.poll(() => opened.health()).toMatch(/^Degraded: the database is down/);
     await opened.isIn('Live');
     proxy.retarget(database);
     await expect.poll(state).toMatch(/, up$/);
@@ -286,3 +308,13 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     expect(await opened.violations()).toEqual([]);
   });
 });
+
+/** A message of the server, in which the status has these parts, and nodes without a delay. */
+function changeStatus(text: string, changes: Partial<operations.Status>): string {
+  const message = JSON.parse(text);
+  const status: operations.Status | undefined = message.payload?.data?.serverStatusChanged;
+  if (!status) return text;
+  for (const node of status.nodes) Object.assign(node, { eventLoopLagMs: 1, lagMs: 1 });
+  Object.assign(status, changes);
+  return JSON.stringify(message);
+}

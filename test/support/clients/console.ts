@@ -48,6 +48,11 @@ export class Console {
       .waitFor();
   }
 
+  /** What the page says about the health of the server. */
+  async health(): Promise<string> {
+    return (await this.page.locator('#health').textContent()) ?? '';
+  }
+
   /** Waits until the form for signing in is shown, with this message. */
   async asksToSignIn(message: string): Promise<void> {
     await expect.poll(() => this.page.getByRole('alert').textContent()).toBe(message);
