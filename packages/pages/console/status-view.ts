@@ -4,6 +4,7 @@ import { findReasons } from './health.ts';
 import { History } from './history.ts';
 import type { NodeStatus, Status } from './operations.ts';
 import { createPlots } from './plots.ts';
+import { readStoredHistory, storeHistory } from './stored-history.ts';
 import { numbers, Table } from './table.ts';
 
 type NodeRow = NodeStatus & { uptime: string };
@@ -14,7 +15,7 @@ export class StatusView {
   readonly #database = find('database', HTMLElement);
   readonly #bus = find('bus', HTMLElement);
   readonly #perNode = find('per-node', HTMLInputElement);
-  readonly #history = new History();
+  readonly #history = new History(readStoredHistory());
   readonly #plots = createPlots(find('plots', HTMLElement), () => this.#draw());
   readonly #nodes = createNodeTable();
   readonly #rooms = new Table<Status['mostFollowedRooms'][number]>(find('rooms', HTMLTableElement), {
@@ -35,6 +36,7 @@ export class StatusView {
 
   constructor() {
     this.#perNode.addEventListener('change', () => this.#draw());
+    addEventListener('pagehide', () => storeHistory(this.#history.samples));
   }
 
   show(status: Status): void {
@@ -53,6 +55,7 @@ export class StatusView {
   markOld(): void {
     setText(this.#health, 'Unknown: the page is not connected');
     this.#health.className = '';
+    this.#draw();
   }
 
   /** Removes everything that the server sent. */
@@ -61,6 +64,7 @@ export class StatusView {
     for (const table of [this.#nodes, this.#rooms, this.#errors]) table.show([]);
     for (const part of [this.#database, this.#bus]) setText(part, '');
     this.#history.clear();
+    storeHistory([]);
     this.#draw();
   }
 

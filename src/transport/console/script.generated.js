@@ -862,18 +862,21 @@
 	}
 	const maxGapSeconds = 3;
 	var History = class {
-		#samples = [];
+		#samples;
+		constructor(samples = []) {
+			this.#samples = [...samples];
+		}
+		get samples() {
+			return this.#samples;
+		}
 		add({ time: iso, nodes }) {
 			const time = Date.parse(iso) / 1e3;
 			const latest = this.#samples.at(-1)?.time ?? time;
 			if (time < latest) this.clear();
-			if (time > latest + maxGapSeconds) this.#samples.push({
-				time: latest + 1,
-				nodes: void 0
-			});
+			if (time > latest + maxGapSeconds) this.#samples.push({ time: latest + 1 });
 			this.#samples.push({
 				time,
-				nodes
+				nodes: nodes.map(toPlotted)
 			});
 			this.#samples = this.#samples.filter((sample) => sample.time >= time - 300);
 		}
@@ -904,6 +907,14 @@
 			return this.#samples.map(({ time }) => time);
 		}
 	};
+	function toPlotted({ name, operationsPerSecond, deliveriesPerSecond, lagMs }) {
+		return {
+			name,
+			operationsPerSecond,
+			deliveriesPerSecond,
+			lagMs
+		};
+	}
 	// packages/pages/console/plots.ts
 	const height = 180;
 	const themes = {
@@ -1036,13 +1047,24 @@
 			})
 		];
 	}
+	// packages/pages/console/stored-history.ts
+	const key = "postroom:console:history";
+	const maxLength = 1e6;
+	function readStoredHistory() {
+		return JSON.parse(sessionStorage.getItem(key) ?? "[]");
+	}
+	function storeHistory(samples) {
+		const text = JSON.stringify(samples);
+		if (samples.length > 0 && text.length <= maxLength) sessionStorage.setItem(key, text);
+		else sessionStorage.removeItem(key);
+	}
 	// packages/pages/console/status-view.ts
 	var StatusView = class {
 		#health = find("health", HTMLElement);
 		#database = find("database", HTMLElement);
 		#bus = find("bus", HTMLElement);
 		#perNode = find("per-node", HTMLInputElement);
-		#history = new History();
+		#history = new History(readStoredHistory());
 		#plots = createPlots(find("plots", HTMLElement), () => this.#draw());
 		#nodes = createNodeTable();
 		#rooms = new Table(find("rooms", HTMLTableElement), {
@@ -1068,6 +1090,7 @@
 		});
 		constructor() {
 			this.#perNode.addEventListener("change", () => this.#draw());
+			addEventListener("pagehide", () => storeHistory(this.#history.samples));
 		}
 		show(status) {
 			const { database, bus, time } = status;
@@ -1086,6 +1109,7 @@
 		markOld() {
 			setText(this.#health, "Unknown: the page is not connected");
 			this.#health.className = "";
+			this.#draw();
 		}
 		clear() {
 			setText(this.#health, "");
@@ -1096,6 +1120,7 @@
 			]) table.show([]);
 			for (const part of [this.#database, this.#bus]) setText(part, "");
 			this.#history.clear();
+			storeHistory([]);
 			this.#draw();
 		}
 		#showHealth(reasons) {

@@ -230,17 +230,32 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await again.promise;
   });
 
-  it('says whether the server is healthy, and otherwise why', async () => {
-    const world = await launchStreamFixture();
+  /** Opens the console as an admin; it receives the statuses of the server as `change` changes them. */
+  async function openWithStatus(world: StreamFixture, change: (status: operations.Status) => void): Promise<Console> {
     const visitor = await newVisitor(browser);
-    let changes: Partial<operations.Status> = {};
-    // The real statuses, without the delays of a busy machine.
     await visitor.routeWebSocket(/graphql$/, (page) => {
       const server = page.connectToServer();
-      server.onMessage((message) => page.send(changeStatus(String(message), changes)));
+      server.onMessage((text) => {
+        const message = JSON.parse(String(text));
+        const status = message.payload?.data?.serverStatusChanged;
+        if (status) change(status);
+        page.send(JSON.stringify(message));
+      });
     });
     const opened = await Console.open(visitor, world.postroom);
     await opened.signIn(world.owner);
+    await opened.isIn('Live');
+    return opened;
+  }
+
+  it('says whether the server is healthy, and otherwise why', async () => {
+    const world = await launchStreamFixture();
+    let changes: Partial<operations.Status> = {};
+    const opened = await openWithStatus(world, (status) => {
+      // The machine that runs the test may be busy.
+      for (const node of status.nodes) Object.assign(node, { eventLoopLagMs: 1, lagMs: 1 });
+      Object.assign(status, changes);
+    });
     const line = opened.page.getByRole('status').and(opened.page.locator('#health'));
     await expect.poll(() => line.textContent()).toBe('Healthy');
     changes = { bus: { kind: 'redis', isUp: false } };
@@ -249,6 +264,41 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await expect.poll(() => line.textContent()).toBe('Healthy');
     await world.postroom.stop();
     await expect.poll(() => line.textContent()).toBe('Unknown: the page is not connected');
+  });
+
+  it('keeps the history of the plots when it is reloaded, with the gap, until the admin signs out', async () => {
+    const world = await launchStreamFixture({ NODE_NAME: 'north' });
+    let laterMs = 0;
+    let operationsPerSecond = 100;
+    const opened = await openWithStatus(world, (status) => {
+      status.time = new Date(Date.parse(status.time) + laterMs).toISOString();
+      // A line with a height has at least two samples.
+      operationsPerSecond /= 2;
+      for (const node of status.nodes) Object.assign(node, { operationsPerSecond });
+    });
+    const plot = 'Operations per second';
+    await expect.poll(() => opened.heightOf(plot)).toBeGreaterThan(0.3);
+    // As if the page was away for a minute.
+    laterMs = 60_000;
+    await opened.page.reload();
+    await expect.poll(() => opened.widestGapOf(plot)).toBeGreaterThan(0.1);
+    expect(await opened.heightOf(plot)).toBeGreaterThan(0.3);
+    const [sample] = (await opened.storedHistory()) ?? [];
+    expect(sample).toEqual({
+      time: expect.any(Number),
+      nodes: [
+        {
+          name: 'north',
+          operationsPerSecond: expect.any(Number),
+          deliveriesPerSecond: expect.any(Number),
+          lagMs: expect.any(Number),
+        },
+      ],
+    });
+    await opened.press('Sign out');
+    await opened.asksToSignIn('');
+    await opened.page.reload();
+    expect(await opened.storedHistory()).toBeNull();
   });
 
   it.skipIf(postgresPrograms === undefined)('shows that the database is down, and that it is back', async () => {
@@ -308,13 +358,3 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     expect(await opened.violations()).toEqual([]);
   });
 });
-
-/** A message of the server, in which the status has these parts, and nodes without a delay. */
-function changeStatus(text: string, changes: Partial<operations.Status>): string {
-  const message = JSON.parse(text);
-  const status: operations.Status | undefined = message.payload?.data?.serverStatusChanged;
-  if (!status) return text;
-  for (const node of status.nodes) Object.assign(node, { eventLoopLagMs: 1, lagMs: 1 });
-  Object.assign(status, changes);
-  return JSON.stringify(message);
-}
