@@ -8,6 +8,9 @@ import { pause } from './pause.ts';
 import { numbers, Table } from './table.ts';
 
 const pageSize = 50;
+/** Of a phone, where each row is a card. */
+const phonePageSize = 10;
+const phone = matchMedia('(max-width: 40rem)');
 const refreshMs = 3_000;
 
 /** A page of the open connections, which can be ended. */
@@ -61,7 +64,8 @@ export class ConnectionsView {
     this.#latest += 1;
     const own = this.#latest;
     try {
-      const { connections } = await this.#client.post(listConnections, { first: pageSize, after: this.#after });
+      const first = phone.matches ? phonePageSize : pageSize;
+      const { connections } = await this.#client.post(listConnections, { first, after: this.#after });
       if (own !== this.#latest) return;
       // The connections of this page may all have ended.
       if (connections.nodes.length === 0 && this.#after !== undefined) return this.#turn(undefined);
@@ -118,6 +122,6 @@ function createTable(end: (connection: ConnectionRow) => void): Table<Connection
       numbers('Lag', (connection) => connection.lagMs, formatMs),
     ],
     keyOf: ({ id }) => id,
-    action: { title: 'End', label: (connection) => `End ${describe(connection)}`, run: end },
+    actions: [{ title: 'End', label: (connection) => `End ${describe(connection)}`, run: end }],
   });
 }

@@ -591,10 +591,16 @@
 		#elements = new Map();
 		constructor(table, options) {
 			this.#options = options;
-			const heads = options.columns.map((column) => markNumber(headOf("col", column.title), column));
-			if (options.action) heads.push(headOf("col", options.action.title));
-			table.createTHead().insertRow().append(...heads);
+			const { columns, actions = [] } = options;
+			const heads = columns.map((column) => markNumber(headOf("col", column.title), column));
+			if (actions.length > 0) heads.push(headOf("col", actions.length === 1 ? actions[0]?.title : "Actions"));
+			const head = table.createTHead();
+			const row = head.insertRow();
+			row.append(...heads);
 			this.#body = table.createTBody();
+			table.role = "table";
+			row.role = "row";
+			for (const group of [head, this.#body]) group.role = "rowgroup";
 		}
 		show(rows) {
 			this.#rows = new Map(rows.map((row, index) => [this.#options.keyOf(row, index), row]));
@@ -611,35 +617,52 @@
 			}
 		}
 		#create(key) {
-			const { columns, action } = this.#options;
+			const { columns, actions = [] } = this.#options;
 			const element = document.createElement("tr");
+			element.role = "row";
 			this.#elements.set(key, element);
-			for (const [index, column] of columns.entries()) element.append(markNumber(index === 0 ? headOf("row") : document.createElement("td"), column));
-			if (!action) return element;
-			const button = document.createElement("button");
-			button.type = "button";
-			button.textContent = action.title;
-			button.addEventListener("click", () => {
-				const row = this.#rows.get(key);
-				if (row) action.run(row);
-			});
-			element.insertCell().append(button);
+			element.append(...columns.map((column, index) => index === 0 ? markNumber(headOf("row"), column) : cellOf(column)));
+			if (actions.length > 0) element.append(this.#createButtons(key, actions));
 			return element;
 		}
+		#createButtons(key, actions) {
+			const cell = document.createElement("td");
+			cell.role = "cell";
+			cell.className = "actions";
+			for (const { title, run } of actions) {
+				const button = document.createElement("button");
+				button.type = "button";
+				button.textContent = title;
+				button.addEventListener("click", () => {
+					const row = this.#rows.get(key);
+					if (row) run(row);
+				});
+				cell.append(button);
+			}
+			return cell;
+		}
 		#update(element, row) {
-			const { columns, action } = this.#options;
+			const { columns, actions = [] } = this.#options;
 			for (const [index, { text }] of columns.entries()) {
 				const cell = element.cells[index];
 				if (cell) setText(cell, text(row));
 			}
-			if (action) element.querySelector("button")?.setAttribute("aria-label", action.label(row));
+			const buttons = element.querySelectorAll("button");
+			for (const [index, { label }] of actions.entries()) buttons[index]?.setAttribute("aria-label", label(row));
 		}
 	};
 	function headOf(scope, title = "") {
 		const head = document.createElement("th");
 		head.scope = scope;
+		head.role = scope === "col" ? "columnheader" : "rowheader";
 		head.textContent = title;
 		return head;
+	}
+	function cellOf(column) {
+		const cell = document.createElement("td");
+		cell.role = "cell";
+		cell.dataset["label"] = column.title;
+		return markNumber(cell, column);
 	}
 	function markNumber(cell, { isNumber }) {
 		if (isNumber) cell.className = "number";
@@ -647,6 +670,8 @@
 	}
 	// packages/pages/console/connections-view.ts
 	const pageSize = 50;
+	const phonePageSize = 10;
+	const phone = matchMedia("(max-width: 40rem)");
 	const refreshMs = 3e3;
 	var ConnectionsView = class {
 		#client;
@@ -687,8 +712,9 @@
 			this.#latest += 1;
 			const own = this.#latest;
 			try {
+				const first = phone.matches ? phonePageSize : pageSize;
 				const { connections } = await this.#client.post(listConnections, {
-					first: pageSize,
+					first,
 					after: this.#after
 				});
 				if (own !== this.#latest) return;
@@ -759,11 +785,11 @@
 				numbers("Lag", (connection) => connection.lagMs, formatMs)
 			],
 			keyOf: ({ id }) => id,
-			action: {
+			actions: [{
 				title: "End",
 				label: (connection) => `End ${describe(connection)}`,
 				run: end
-			}
+			}]
 		});
 	}
 	// packages/pages/console/sign-in-view.ts

@@ -344,17 +344,45 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     opened.expectNoFault(postroom);
   });
 
-  it.each(['light', 'dark'] as const)('has no fault that axe-core finds, in the %s theme', async (colorScheme) => {
+  const sizes = [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ];
+  const appearances = sizes.flatMap((size) => (['light', 'dark'] as const).map((theme) => ({ ...size, theme })));
+
+  it.each(appearances)('has no fault that axe-core finds, and nothing overflows: $width x $height, $theme', async ({
+    theme,
+    ...size
+  }) => {
     const world = await launchStreamFixture();
-    const opened = await open(world.postroom);
-    await opened.page.emulateMedia({ colorScheme });
-    expect(await opened.violations()).toEqual([]);
+    await connect(world.postroom, world.ada.token);
+    const opened = await Console.open(await newVisitor(browser, size), world.postroom);
+    const check = async () => {
+      expect(await opened.violations()).toEqual([]);
+      expect(await opened.overflow()).toBe(0);
+    };
+    await opened.page.emulateMedia({ colorScheme: theme });
+    await check();
     await opened.signIn(world.owner);
     await opened.isIn('Live');
     await opened.rows('connections', 'Owner').waitFor();
     await opened.page.getByLabel('Each node').check();
-    expect(await opened.violations()).toEqual([]);
+    await check();
     await opened.rows('connections', 'Owner').getByRole('button').click();
-    expect(await opened.violations()).toEqual([]);
+    await check();
+  });
+
+  it('shows each row of a table as a card on a phone, with the title of each value', async () => {
+    const world = await launchStreamFixture();
+    const opened = await Console.open(await newVisitor(browser, { width: 390, height: 844 }), world.postroom);
+    await opened.signIn(world.owner);
+    const row = opened.rows('connections', 'Owner');
+    await row.waitFor();
+    const cell = row.getByRole('cell', { name: 'WebSocket' });
+    const title = () => cell.evaluate((element) => getComputedStyle(element, '::before').content);
+    expect(await title()).toBe('"Transport"');
+    await opened.page.setViewportSize({ width: 1280, height: 800 });
+    expect(await title()).toBe('none');
+    await opened.page.getByRole('columnheader', { name: 'Transport' }).waitFor();
   });
 });

@@ -106,6 +106,11 @@ export class Console {
     return this.page.evaluate('axe.run().then(({ violations }) => violations.map(({ help }) => help))');
   }
 
+  /** The number of pixels by which the page is wider than its window. */
+  overflow(): Promise<number> {
+    return this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  }
+
   /** Asserts that the page requested nothing of other servers, and that nothing failed in it. */
   expectNoFault({ url }: Postroom): void {
     const { host } = new URL(url);
