@@ -94,6 +94,11 @@ it('its documents are valid, within the limits of the defaults, and can be trust
   const postroom = await launchForTest({ ...settings, TRUSTED_DOCUMENTS: file });
   const { connections } = await postroom.ask(operations.listConnections.text, { first: 50 }, owner.token);
   expect(connections).toEqual({ nodes: [], pageInfo: { hasNextPage: false, endCursor: null }, total: 0 });
+  const find = (operation: { text: string }, text: string, id = text) =>
+    postroom.ask(operation.text, { text, id }, owner.token);
+  const user = expect.objectContaining({ id: owner.id, email: owner.email });
+  expect(await find(operations.findUsers, 'own')).toEqual({ user: null, users: { data: [user] } });
+  expect(await find(operations.findUsers, 'nobody', owner.id)).toEqual({ user, users: { data: [] } });
   const authorization = `Bearer ${owner.token}`;
   const stream = await EventStream.open(postroom.graphqlUrl, operations.statusChanges.text, { authorization });
   expect(await stream.results.next()).toMatchObject({

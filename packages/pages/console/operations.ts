@@ -30,6 +30,28 @@ interface ConnectionPage {
   total: number;
 }
 
+export type Transport = ConnectionRow['transport'];
+
+export interface ConnectionFilter {
+  viewer?: string;
+  transport?: Transport;
+  address?: string;
+}
+
+export interface FoundUser {
+  id: string;
+  name: string;
+  email: string | null;
+  role: 'ADMIN' | 'MEMBER';
+  createdAt: string;
+}
+
+/** Finds by an id, and by a part of a name or title. */
+interface Search {
+  id: string;
+  text: string;
+}
+
 interface Session {
   accessToken: string;
   user: { name: string; role: 'ADMIN' | 'MEMBER' };
@@ -61,10 +83,10 @@ export const statusChanges: ConsoleOperation<{ serverStatusChanged: Status }> = 
 
 export const listConnections: ConsoleOperation<
   { connections: ConnectionPage },
-  { first: number; after: string | undefined }
+  { first: number; after: string | undefined; filter: ConnectionFilter }
 > = {
-  text: `query Connections($first: Int!, $after: String) {
-  connections(first: $first, after: $after) {
+  text: `query Connections($first: Int!, $after: String, $filter: ConnectionFilter) {
+  connections(first: $first, after: $after, filter: $filter) {
     total
     pageInfo { hasNextPage endCursor }
     nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
@@ -76,4 +98,12 @@ export const endConnection: ConsoleOperation<{ endConnection: { id: string } }, 
   text: `mutation EndConnection($input: EndConnectionInput!) {
   endConnection(input: $input) { id }
 }`,
+};
+
+export const findUsers: ConsoleOperation<{ user: FoundUser | null; users: { data: FoundUser[] } }, Search> = {
+  text: `query FindUsers($id: ID!, $text: String!) {
+  user(id: $id) { ...FoundUser }
+  users(filter: { name: $text }, limit: 20) { data { ...FoundUser } }
+}
+fragment FoundUser on User { id name email role createdAt }`,
 };

@@ -2,11 +2,15 @@ import type UPlot from 'uplot';
 import { setText } from './elements.ts';
 import { formatClock, formatNumber } from './format.ts';
 import { type History, type Measure, type Series, shownSeconds } from './history.ts';
+import { phone } from './phone.ts';
 
 /** The page includes the script of uPlot. */
 declare const uPlot: typeof UPlot;
 
 const height = 180;
+/** The least distance of two times at the axis. */
+const timeSpace = 50;
+const timeSpaceOnPhone = 80;
 
 /** The colours of the series differ in lightness, too. */
 const themes = {
@@ -71,7 +75,11 @@ function optionsOf({ names }: Series, width: number): UPlot.Options {
       y: { range: { min: { pad: 0, soft: 0, mode: 1 }, max: { pad: 0.1, soft: 1, mode: 1 } } },
     },
     axes: [
-      { ...axis, values: (_plot, times) => times.map((time) => formatClock(time * 1_000)) },
+      {
+        ...axis,
+        space: () => (phone.matches ? timeSpaceOnPhone : timeSpace),
+        values: (_plot, times) => times.map((time) => formatClock(time * 1_000)),
+      },
       { ...axis, size: 56 },
     ],
     series: [

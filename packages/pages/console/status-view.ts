@@ -14,6 +14,7 @@ export class StatusView {
   readonly #health = find('health', HTMLElement);
   readonly #database = find('database', HTMLElement);
   readonly #bus = find('bus', HTMLElement);
+  readonly #total = find('total', HTMLElement);
   readonly #perNode = find('per-node', HTMLInputElement);
   readonly #history = new History(readStoredHistory());
   readonly #plots = createPlots(find('plots', HTMLElement), () => this.#draw());
@@ -44,6 +45,7 @@ export class StatusView {
     this.#showHealth(findReasons(status));
     showPart(this.#database, `${database.kind} ${database.version}`, database.isUp);
     showPart(this.#bus, bus.kind, bus.isUp);
+    setText(this.#total, formatNumber(status.nodes.reduce((total, { connections }) => total + connections, 0)));
     this.#nodes.show(status.nodes.map((node) => ({ ...node, uptime: formatDuration(node.startedAt, time) })));
     this.#rooms.show(status.mostFollowedRooms);
     this.#errors.show(status.errors);
@@ -62,7 +64,7 @@ export class StatusView {
   clear(): void {
     setText(this.#health, '');
     for (const table of [this.#nodes, this.#rooms, this.#errors]) table.show([]);
-    for (const part of [this.#database, this.#bus]) setText(part, '');
+    for (const part of [this.#database, this.#bus, this.#total]) setText(part, '');
     this.#history.clear();
     storeHistory([]);
     this.#draw();

@@ -5,6 +5,8 @@ interface Column<Row> {
   title: string;
   text: (row: Row) => string;
   isNumber?: true;
+  /** It needs the whole width of a card. */
+  isLong?: true;
 }
 
 /** A column of numbers, which are aligned at the right. */
@@ -13,7 +15,7 @@ export function numbers<Row>(title: string, read: (row: Row) => number, format =
 }
 
 /** A button in each row. Its `label`, for screen readers, names the row. */
-export interface RowAction<Row> {
+interface RowAction<Row> {
   title: string;
   label: (row: Row) => string;
   run: (row: Row) => void;
@@ -36,7 +38,7 @@ export class Table<Row> {
   constructor(table: HTMLTableElement, options: TableOptions<Row>) {
     this.#options = options;
     const { columns, actions = [] } = options;
-    const heads = columns.map((column) => markNumber(headOf('col', column.title), column));
+    const heads = columns.map((column) => markColumn(headOf('col', column.title), column));
     if (actions.length > 0) heads.push(headOf('col', actions.length === 1 ? actions[0]?.title : 'Actions'));
     const head = table.createTHead();
     const row = head.insertRow();
@@ -70,7 +72,7 @@ export class Table<Row> {
     element.role = 'row';
     this.#elements.set(key, element);
     element.append(
-      ...columns.map((column, index) => (index === 0 ? markNumber(headOf('row'), column) : cellOf(column))),
+      ...columns.map((column, index) => (index === 0 ? markColumn(headOf('row'), column) : cellOf(column))),
     );
     if (actions.length > 0) element.append(this.#createButtons(key, actions));
     return element;
@@ -117,10 +119,11 @@ function cellOf<Row>(column: Column<Row>): HTMLTableCellElement {
   const cell = document.createElement('td');
   cell.role = 'cell';
   cell.dataset['label'] = column.title;
-  return markNumber(cell, column);
+  return markColumn(cell, column);
 }
 
-function markNumber<Row>(cell: HTMLTableCellElement, { isNumber }: Column<Row>): HTMLTableCellElement {
+function markColumn<Row>(cell: HTMLTableCellElement, { isNumber, isLong }: Column<Row>): HTMLTableCellElement {
   if (isNumber) cell.className = 'number';
+  if (isLong) cell.className = 'long';
   return cell;
 }

@@ -415,8 +415,8 @@
     errors { code count lastAt }
   }
 }` };
-	const listConnections = { text: `query Connections($first: Int!, $after: String) {
-  connections(first: $first, after: $after) {
+	const listConnections = { text: `query Connections($first: Int!, $after: String, $filter: ConnectionFilter) {
+  connections(first: $first, after: $after, filter: $filter) {
     total
     pageInfo { hasNextPage endCursor }
     nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
@@ -425,6 +425,11 @@
 	const endConnection = { text: `mutation EndConnection($input: EndConnectionInput!) {
   endConnection(input: $input) { id }
 }` };
+	const findUsers = { text: `query FindUsers($id: ID!, $text: String!) {
+  user(id: $id) { ...FoundUser }
+  users(filter: { name: $text }, limit: 20) { data { ...FoundUser } }
+}
+fragment FoundUser on User { id name email role createdAt }` };
 	// packages/pages/console/client.ts
 	const retryRefusedMs = 1e4;
 	var ConsoleClient = class {
@@ -506,6 +511,31 @@
 	function notAdmin(name) {
 		return `${name} is not an admin. Only accounts with the role ADMIN can use the console.`;
 	}
+	// packages/pages/console/dialog-answers.ts
+	var DialogAnswers = class {
+		#dialog;
+		#onAnswer;
+		constructor(dialog) {
+			this.#dialog = dialog;
+			dialog.addEventListener("close", () => this.#take());
+		}
+		cancel() {
+			this.#dialog.close();
+		}
+		ask() {
+			this.#take();
+			this.#dialog.returnValue = "";
+			this.#dialog.showModal();
+			return new Promise((resolve) => {
+				this.#onAnswer = resolve;
+			});
+		}
+		#take() {
+			if (this.#dialog.open) return;
+			this.#onAnswer?.(this.#dialog.returnValue === "confirm");
+			this.#onAnswer = void 0;
+		}
+	};
 	// packages/pages/console/elements.ts
 	function find(id, type) {
 		const element = document.getElementById(id);
@@ -515,27 +545,92 @@
 	function setText(element, text) {
 		if (element.textContent !== text) element.textContent = text;
 	}
-	// packages/pages/console/end-dialog.ts
-	const dialog = find("end", HTMLDialogElement);
-	let onAnswer;
-	function cancelEnd() {
-		dialog.close();
+	// packages/pages/console/confirm-dialog.ts
+	const answers = new DialogAnswers(find("confirm", HTMLDialogElement));
+	const box = find("confirm-box", HTMLInputElement);
+	function cancelQuestion() {
+		answers.cancel();
 	}
-	function confirmEnd(question) {
-		takeAnswer();
-		find("end-question", HTMLElement).textContent = question;
-		dialog.returnValue = "";
-		dialog.showModal();
-		return new Promise((resolve) => {
-			onAnswer = resolve;
+	async function confirmAction({ text, verb, option = "" }) {
+		find("confirm-question", HTMLElement).textContent = text;
+		find("confirm-verb", HTMLButtonElement).textContent = verb;
+		find("confirm-option", HTMLElement).textContent = option;
+		find("confirm-choice", HTMLElement).hidden = option === "";
+		box.checked = false;
+		return await answers.ask() ? { isChosen: box.checked } : void 0;
+	}
+	// packages/pages/console/search.ts
+	async function searchUsers(client, text) {
+		const { user, users } = await client.post(findUsers, {
+			text,
+			id: text
+		});
+		return user ? [user, ...users.data.filter(({ id }) => id !== user.id)] : users.data;
+	}
+	// packages/pages/console/connection-search.ts
+	const form = find("connection-search", HTMLFormElement);
+	const user$1 = find("connection-user", HTMLInputElement);
+	const transport = find("connection-transport", HTMLSelectElement);
+	const address = find("connection-address", HTMLInputElement);
+	const choices = find("connection-users", HTMLElement);
+	let latest = 0;
+	function followConnectionSearch(search) {
+		form.addEventListener("submit", (event) => {
+			event.preventDefault();
+			submit(search).catch(search.showFailure);
+		});
+		find("connection-clear", HTMLButtonElement).addEventListener("click", () => {
+			clearConnectionSearch();
+			search.show({});
 		});
 	}
-	function takeAnswer() {
-		if (dialog.open) return;
-		onAnswer?.(dialog.returnValue === "end");
-		onAnswer = void 0;
+	function clearConnectionSearch() {
+		latest += 1;
+		form.reset();
+		choices.replaceChildren();
 	}
-	dialog.addEventListener("close", takeAnswer);
+	async function submit({ client, show }) {
+		latest += 1;
+		const own = latest;
+		choices.replaceChildren();
+		const filter = readFilter();
+		const text = user$1.value.trim();
+		if (text === "") return show(filter);
+		const users = await searchUsers(client, text);
+		if (own !== latest) return;
+		const [first, second] = users;
+		if (!second) return show({
+			...filter,
+			viewer: first?.id ?? text
+		});
+		const buttons = users.map((each) => createChoice(each, () => {
+			user$1.value = each.id;
+			choices.replaceChildren();
+			show({
+				...filter,
+				viewer: each.id
+			});
+		}));
+		show({
+			...filter,
+			viewer: text
+		}, "Several users match: choose one.");
+		choices.replaceChildren(...buttons);
+	}
+	function readFilter() {
+		const from = address.value.trim();
+		return {
+			...transport.value !== "" && { transport: transport.value },
+			...from !== "" && { address: from }
+		};
+	}
+	function createChoice({ name, email, id }, choose) {
+		const button = document.createElement("button");
+		button.type = "button";
+		button.textContent = `${name}, ${email ?? id}`;
+		button.addEventListener("click", choose);
+		return button;
+	}
 	// packages/pages/console/format.ts
 	const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 	const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
@@ -576,6 +671,8 @@
 		const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 		if (!either.aborted) await new Promise((resolve) => either.addEventListener("abort", resolve));
 	}
+	// packages/pages/console/phone.ts
+	const phone = matchMedia("(max-width: 40rem)");
 	// packages/pages/console/table.ts
 	function numbers(title, read, format = formatNumber) {
 		return {
@@ -592,7 +689,7 @@
 		constructor(table, options) {
 			this.#options = options;
 			const { columns, actions = [] } = options;
-			const heads = columns.map((column) => markNumber(headOf("col", column.title), column));
+			const heads = columns.map((column) => markColumn(headOf("col", column.title), column));
 			if (actions.length > 0) heads.push(headOf("col", actions.length === 1 ? actions[0]?.title : "Actions"));
 			const head = table.createTHead();
 			const row = head.insertRow();
@@ -621,7 +718,7 @@
 			const element = document.createElement("tr");
 			element.role = "row";
 			this.#elements.set(key, element);
-			element.append(...columns.map((column, index) => index === 0 ? markNumber(headOf("row"), column) : cellOf(column)));
+			element.append(...columns.map((column, index) => index === 0 ? markColumn(headOf("row"), column) : cellOf(column)));
 			if (actions.length > 0) element.append(this.#createButtons(key, actions));
 			return element;
 		}
@@ -662,24 +759,26 @@
 		const cell = document.createElement("td");
 		cell.role = "cell";
 		cell.dataset["label"] = column.title;
-		return markNumber(cell, column);
+		return markColumn(cell, column);
 	}
-	function markNumber(cell, { isNumber }) {
+	function markColumn(cell, { isNumber, isLong }) {
 		if (isNumber) cell.className = "number";
+		if (isLong) cell.className = "long";
 		return cell;
 	}
 	// packages/pages/console/connections-view.ts
 	const pageSize = 50;
 	const phonePageSize = 10;
-	const phone = matchMedia("(max-width: 40rem)");
 	const refreshMs = 3e3;
 	var ConnectionsView = class {
 		#client;
-		#total = find("total", HTMLElement);
+		#found = find("connections-found", HTMLElement);
 		#notice = find("connections-notice", HTMLElement);
 		#first = find("first-page", HTMLButtonElement);
 		#more = find("next-page", HTMLButtonElement);
 		#table;
+		#filter = {};
+		#question = "";
 		#after;
 		#next;
 		#refusal = "";
@@ -689,6 +788,11 @@
 			this.#table = createTable((connection) => void this.#end(connection));
 			this.#first.addEventListener("click", () => this.#turn(void 0));
 			this.#more.addEventListener("click", () => this.#turn(this.#next));
+			followConnectionSearch({
+				client,
+				show: (filter, question) => this.#search(filter, question),
+				showFailure: (error) => setText(this.#notice, failureOf(error).message)
+			});
 		}
 		async follow(signal) {
 			while (!signal.aborted) {
@@ -697,12 +801,21 @@
 			}
 		}
 		clear() {
-			cancelEnd();
+			cancelQuestion();
+			clearConnectionSearch();
+			this.#filter = {};
+			this.#question = "";
 			this.#refusal = "";
 			this.#latest += 1;
 			this.#after = void 0;
 			this.#table.show([]);
-			for (const text of [this.#total, this.#notice]) setText(text, "");
+			for (const text of [this.#found, this.#notice]) setText(text, "");
+		}
+		#search(filter, question = "") {
+			this.#filter = filter;
+			this.#question = question;
+			setText(this.#notice, "");
+			this.#turn(void 0);
 		}
 		#turn(after) {
 			this.#after = after;
@@ -712,17 +825,18 @@
 			this.#latest += 1;
 			const own = this.#latest;
 			try {
-				const first = phone.matches ? phonePageSize : pageSize;
-				const { connections } = await this.#client.post(listConnections, {
-					first,
-					after: this.#after
-				});
+				const variables = {
+					first: phone.matches ? phonePageSize : pageSize,
+					after: this.#after,
+					filter: this.#filter
+				};
+				const { connections } = await this.#client.post(listConnections, variables);
 				if (own !== this.#latest) return;
 				if (connections.nodes.length === 0 && this.#after !== void 0) return this.#turn(void 0);
 				const { hasNextPage, endCursor } = connections.pageInfo;
 				this.#next = hasNextPage && endCursor || void 0;
 				this.#table.show(connections.nodes);
-				setText(this.#total, formatNumber(connections.total));
+				this.#showTotal(connections.total);
 				this.#showRefusal("");
 				this.#first.disabled = this.#after === void 0;
 				this.#more.disabled = this.#next === void 0;
@@ -731,13 +845,20 @@
 				if (own === this.#latest && code !== "NO_ANSWER") this.#showRefusal(message);
 			}
 		}
+		#showTotal(total) {
+			const isFiltered = Object.keys(this.#filter).length > 0;
+			setText(this.#found, this.#question || (isFiltered ? describeTotal(total) : ""));
+		}
 		#showRefusal(message) {
 			if (message !== this.#refusal) setText(this.#notice, message);
 			this.#refusal = message;
 		}
 		async #end(connection) {
 			const name = describe(connection);
-			if (!await confirmEnd(`End ${name}? Its client may connect again.`)) return;
+			if (!await confirmAction({
+				text: `End ${name}? Its client may connect again.`,
+				verb: "End connection"
+			})) return;
 			try {
 				await this.#client.post(endConnection, { input: { id: connection.id } });
 				setText(this.#notice, `Ended ${name}.`);
@@ -747,6 +868,10 @@
 			await this.#refresh();
 		}
 	};
+	function describeTotal(total) {
+		if (total === 0) return "No connection matches the search.";
+		return total === 1 ? "1 connection matches the search." : `${formatNumber(total)} connections match the search.`;
+	}
 	function describe({ viewer, transport, address }) {
 		return `the ${nameOf(transport)} of ${viewer?.name ?? "an anonymous viewer"} from ${address}`;
 	}
@@ -943,6 +1068,8 @@
 	}
 	// packages/pages/console/plots.ts
 	const height = 180;
+	const timeSpace = 50;
+	const timeSpaceOnPhone = 80;
 	const themes = {
 		light: {
 			text: "#3d4450",
@@ -1040,6 +1167,7 @@
 			},
 			axes: [{
 				...axis,
+				space: () => phone.matches ? timeSpaceOnPhone : timeSpace,
 				values: (_plot, times) => times.map((time) => formatClock(time * 1e3))
 			}, {
 				...axis,
@@ -1089,6 +1217,7 @@
 		#health = find("health", HTMLElement);
 		#database = find("database", HTMLElement);
 		#bus = find("bus", HTMLElement);
+		#total = find("total", HTMLElement);
 		#perNode = find("per-node", HTMLInputElement);
 		#history = new History(readStoredHistory());
 		#plots = createPlots(find("plots", HTMLElement), () => this.#draw());
@@ -1123,6 +1252,7 @@
 			this.#showHealth(findReasons(status));
 			showPart(this.#database, `${database.kind} ${database.version}`, database.isUp);
 			showPart(this.#bus, bus.kind, bus.isUp);
+			setText(this.#total, formatNumber(status.nodes.reduce((total, { connections }) => total + connections, 0)));
 			this.#nodes.show(status.nodes.map((node) => ({
 				...node,
 				uptime: formatDuration(node.startedAt, time)
@@ -1144,7 +1274,11 @@
 				this.#rooms,
 				this.#errors
 			]) table.show([]);
-			for (const part of [this.#database, this.#bus]) setText(part, "");
+			for (const part of [
+				this.#database,
+				this.#bus,
+				this.#total
+			]) setText(part, "");
 			this.#history.clear();
 			storeHistory([]);
 			this.#draw();

@@ -137,6 +137,45 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await expect.poll(() => rows.count()).toBe(50);
   });
 
+  it('searches the connections by user, transport and address, and keeps the search when the table is refreshed', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada } = world;
+    const adele = await postroom.signUp('Adele');
+    for (const token of [ada.token, adele.token, undefined]) await connect(postroom, token);
+    const opened = await openAsAdmin(world);
+    const rows = opened.page.locator('#connections tbody tr');
+    const found = async (text: string) => {
+      await opened.press('Search');
+      await opened.announces(text);
+    };
+    await expect.poll(() => rows.count()).toBe(4);
+    await opened.page.getByLabel('User', { exact: true }).fill('adel');
+    await found('1 connection matches the search.');
+    expect(await opened.rows('connections', 'Adele').count()).toBe(1);
+    // The page asks for the connections every 3 seconds: one more appears, and no other.
+    await connect(postroom);
+    await connect(postroom, adele.token);
+    await opened.announces('2 connections match the search.');
+    expect(await opened.rows('connections', 'Adele').count()).toBe(2);
+    expect(await rows.count()).toBe(2);
+    expect(await opened.page.locator('#total').textContent()).toMatch(/^[4-6]$/);
+
+    await opened.page.getByLabel('Transport').selectOption('Event stream');
+    await found('No connection matches the search.');
+    await opened.page.getByLabel('Transport').selectOption('WebSocket');
+    // Two names contain it.
+    await opened.page.getByLabel('User', { exact: true }).fill('ad');
+    await found('Several users match: choose one.');
+    await opened.press(`Ada, ${ada.email}`);
+    await opened.announces('1 connection matches the search.');
+    expect(await opened.rows('connections', 'Ada').count()).toBe(1);
+    await opened.page.getByLabel('Address').fill('192.0.2.1');
+    await found('No connection matches the search.');
+    await opened.press('Clear');
+    await expect.poll(() => rows.count()).toBe(6);
+    opened.expectNoFault(postroom);
+  });
+
   it.skipIf(!hasRedis)('shows a line for each node, or one for all', async () => {
     const redis = await RedisServer.launch();
     onTestFinished(() => redis.stop());
@@ -378,7 +417,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await opened.signIn(world.owner);
     const row = opened.rows('connections', 'Owner');
     await row.waitFor();
-    const cell = row.getByRole('cell', { name: 'WebSocket' });
+    const cell = row.getByRole('cell', { name: /WebSocket$/ });
     const title = () => cell.evaluate((element) => getComputedStyle(element, '::before').content);
     expect(await title()).toBe('"Transport"');
     await opened.page.setViewportSize({ width: 1280, height: 800 });

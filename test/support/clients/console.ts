@@ -67,6 +67,14 @@ export class Console {
       .filter({ has: this.page.getByRole('rowheader', { name, exact: true }) });
   }
 
+  /** Waits until a status of the page is this text. */
+  async announces(text: string): Promise<void> {
+    await this.page
+      .getByRole('status')
+      .and(this.page.getByText(text, { exact: true }))
+      .waitFor();
+  }
+
   /** The latest value that a plot shows as text. */
   async latest(plot: string): Promise<number> {
     const text = await this.#figure(plot).locator('output').textContent();
