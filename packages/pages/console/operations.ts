@@ -46,6 +46,22 @@ export interface FoundUser {
   createdAt: string;
 }
 
+export interface FoundRoom {
+  id: string;
+  name: string;
+  visibility: 'PUBLIC' | 'PRIVATE';
+  owner: { name: string } | null;
+  createdAt: string;
+}
+
+export interface FoundPost {
+  id: string;
+  title: string;
+  author: { id: string; name: string };
+  room: { id: string; name: string };
+  publishedAt: string | null;
+}
+
 /** Finds by an id, and by a part of a name or title. */
 interface Search {
   id: string;
@@ -106,4 +122,51 @@ export const findUsers: ConsoleOperation<{ user: FoundUser | null; users: { data
   users(filter: { name: $text }, limit: 20) { data { ...FoundUser } }
 }
 fragment FoundUser on User { id name email role createdAt }`,
+};
+
+export const findRooms: ConsoleOperation<
+  { room: FoundRoom | null; roomByName: FoundRoom | null; rooms: { data: FoundRoom[] } },
+  Search
+> = {
+  text: `query FindRooms($id: ID!, $text: String!) {
+  room(id: $id) { ...FoundRoom }
+  roomByName(name: $text) { ...FoundRoom }
+  rooms(filter: { name: $text }, limit: 20) { data { ...FoundRoom } }
+}
+fragment FoundRoom on Room { id name visibility owner { name } createdAt }`,
+};
+
+export const findPosts: ConsoleOperation<{ post: FoundPost | null; posts: { data: FoundPost[] } }, Search> = {
+  text: `query FindPosts($id: ID!, $text: String!) {
+  post(id: $id) { ...FoundPost }
+  posts(filter: { title: $text }, limit: 20, order: NEWEST_FIRST) { data { ...FoundPost } }
+}
+fragment FoundPost on Post { id title author { id name } room { id name } publishedAt }`,
+};
+
+export const muteUser: ConsoleOperation<
+  { muteUser: { until: string | null } },
+  { input: { user: string; room: string; until: string | null } }
+> = {
+  text: `mutation MuteUser($input: MuteUserInput!) {
+  muteUser(input: $input) { until }
+}`,
+};
+
+export const deletePost: ConsoleOperation<{ deletePost: object }, { input: { id: string } }> = {
+  text: `mutation DeletePost($input: DeletePostInput!) {
+  deletePost(input: $input) { post { id } }
+}`,
+};
+
+export const deleteRoom: ConsoleOperation<{ deleteRoom: object }, { input: { id: string } }> = {
+  text: `mutation DeleteRoom($input: DeleteRoomInput!) {
+  deleteRoom(input: $input) { room { id } }
+}`,
+};
+
+export const deleteUser: ConsoleOperation<{ deleteUser: object }, { input: { id: string; deletePosts: boolean } }> = {
+  text: `mutation DeleteUser($input: DeleteUserInput!) {
+  deleteUser(input: $input) { user { id } }
+}`,
 };

@@ -1,7 +1,7 @@
 import { setText } from './elements.ts';
 import { formatNumber } from './format.ts';
 
-interface Column<Row> {
+export interface Column<Row> {
   title: string;
   text: (row: Row) => string;
   isNumber?: true;

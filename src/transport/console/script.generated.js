@@ -430,6 +430,29 @@
   users(filter: { name: $text }, limit: 20) { data { ...FoundUser } }
 }
 fragment FoundUser on User { id name email role createdAt }` };
+	const findRooms = { text: `query FindRooms($id: ID!, $text: String!) {
+  room(id: $id) { ...FoundRoom }
+  roomByName(name: $text) { ...FoundRoom }
+  rooms(filter: { name: $text }, limit: 20) { data { ...FoundRoom } }
+}
+fragment FoundRoom on Room { id name visibility owner { name } createdAt }` };
+	const findPosts = { text: `query FindPosts($id: ID!, $text: String!) {
+  post(id: $id) { ...FoundPost }
+  posts(filter: { title: $text }, limit: 20, order: NEWEST_FIRST) { data { ...FoundPost } }
+}
+fragment FoundPost on Post { id title author { id name } room { id name } publishedAt }` };
+	const muteUser = { text: `mutation MuteUser($input: MuteUserInput!) {
+  muteUser(input: $input) { until }
+}` };
+	const deletePost = { text: `mutation DeletePost($input: DeletePostInput!) {
+  deletePost(input: $input) { post { id } }
+}` };
+	const deleteRoom = { text: `mutation DeleteRoom($input: DeleteRoomInput!) {
+  deleteRoom(input: $input) { room { id } }
+}` };
+	const deleteUser = { text: `mutation DeleteUser($input: DeleteUserInput!) {
+  deleteUser(input: $input) { user { id } }
+}` };
 	// packages/pages/console/client.ts
 	const retryRefusedMs = 1e4;
 	var ConsoleClient = class {
@@ -546,10 +569,10 @@ fragment FoundUser on User { id name email role createdAt }` };
 		if (element.textContent !== text) element.textContent = text;
 	}
 	// packages/pages/console/confirm-dialog.ts
-	const answers = new DialogAnswers(find("confirm", HTMLDialogElement));
+	const answers$1 = new DialogAnswers(find("confirm", HTMLDialogElement));
 	const box = find("confirm-box", HTMLInputElement);
 	function cancelQuestion() {
-		answers.cancel();
+		answers$1.cancel();
 	}
 	async function confirmAction({ text, verb, option = "" }) {
 		find("confirm-question", HTMLElement).textContent = text;
@@ -557,7 +580,7 @@ fragment FoundUser on User { id name email role createdAt }` };
 		find("confirm-option", HTMLElement).textContent = option;
 		find("confirm-choice", HTMLElement).hidden = option === "";
 		box.checked = false;
-		return await answers.ask() ? { isChosen: box.checked } : void 0;
+		return await answers$1.ask() ? { isChosen: box.checked } : void 0;
 	}
 	// packages/pages/console/search.ts
 	async function searchUsers(client, text) {
@@ -565,7 +588,36 @@ fragment FoundUser on User { id name email role createdAt }` };
 			text,
 			id: text
 		});
-		return user ? [user, ...users.data.filter(({ id }) => id !== user.id)] : users.data;
+		return withoutRepeats([user, ...users.data]);
+	}
+	async function searchRooms(client, text) {
+		const { room, roomByName, rooms } = await client.post(findRooms, {
+			text,
+			id: text
+		});
+		return withoutRepeats([
+			room,
+			roomByName,
+			...rooms.data
+		]);
+	}
+	async function searchPosts(client, text) {
+		const { post, posts } = await client.post(findPosts, {
+			text,
+			id: text
+		});
+		return withoutRepeats([post, ...posts.data]);
+	}
+	async function findRoomOrThrow(client, text) {
+		const found = await searchRooms(client, text);
+		const named = found.filter(({ name }) => name === text);
+		const room = found.find(({ id }) => id === text) ?? named[0];
+		if (!room) throw new Error(`No room has the name or id “${text}”.`);
+		if (room.id !== text && named.length > 1) throw new Error(`Several rooms are named “${text}”: use an id.`);
+		return room;
+	}
+	function withoutRepeats(items) {
+		return [...new Map(items.flatMap((item) => item ? [[item.id, item]] : [])).values()];
 	}
 	// packages/pages/console/connection-search.ts
 	const form = find("connection-search", HTMLFormElement);
@@ -665,6 +717,10 @@ fragment FoundUser on User { id name email role createdAt }` };
 		];
 		const first = units.findIndex(([count]) => count > 0);
 		return (first === -1 ? units.slice(-1) : units.slice(first, first + 2)).map(([count, unit]) => `${count} ${unit}`).join(" ");
+	}
+	function formatInput(time) {
+		const offsetMs = new Date(time).getTimezoneOffset() * 6e4;
+		return new Date(time - offsetMs).toISOString().slice(0, 16);
 	}
 	// packages/pages/console/pause.ts
 	async function pause(ms, signal) {
@@ -916,6 +972,297 @@ fragment FoundUser on User { id name email role createdAt }` };
 				run: end
 			}]
 		});
+	}
+	// packages/pages/console/mute-dialog.ts
+	const answers = new DialogAnswers(find("mute", HTMLDialogElement));
+	const room = find("mute-room", HTMLInputElement);
+	const until = find("mute-until", HTMLInputElement);
+	const dayMs = 864e5;
+	function cancelMute() {
+		answers.cancel();
+	}
+	async function askMute(name, givenRoom = "") {
+		find("mute-title", HTMLElement).textContent = `Mute ${name} in a room`;
+		room.value = givenRoom;
+		until.value = formatInput(Date.now() + dayMs);
+		if (!await answers.ask()) return void 0;
+		return {
+			room: room.value.trim(),
+			until: until.value === "" ? null : new Date(until.value).toISOString()
+		};
+	}
+	find("mute-cancel", HTMLButtonElement).addEventListener("click", cancelMute);
+	// packages/pages/console/moderation-actions.ts
+	const userActions = [
+		{
+			title: "Mute",
+			describe: ({ name }) => `mute ${name}`,
+			run: (client, user) => mute(client, user)
+		},
+		{
+			title: "End connections",
+			describe: ({ name }) => `end connections of ${name}`,
+			async run(client, { id, name }) {
+				if (!await confirmAction({
+					text: `End all connections of ${name}? Clients may connect again.`,
+					verb: "End connections"
+				})) return void 0;
+				return `Ended ${await endConnectionsOf(client, id)} connections of ${name}.`;
+			}
+		},
+		{
+			title: "Delete",
+			describe: ({ name }) => `delete the account of ${name}`,
+			async run(client, { id, name, email }) {
+				const answer = await confirmAction({
+					text: `Delete the account of ${name}${email === null ? "" : `, ${email}`}? This cannot be undone.`,
+					verb: "Delete account",
+					option: "Delete the published posts, too"
+				});
+				if (!answer) return void 0;
+				await client.post(deleteUser, { input: {
+					id,
+					deletePosts: answer.isChosen
+				} });
+				return `Deleted the account of ${name}.`;
+			}
+		}
+	];
+	const roomActions = [{
+		title: "Delete",
+		describe: ({ name }) => `delete the room ${name}`,
+		async run(client, { id, name }) {
+			if (!await confirmAction({
+				text: `Delete the room ${name} with all its posts? This cannot be undone.`,
+				verb: "Delete room"
+			})) return void 0;
+			await client.post(deleteRoom, { input: { id } });
+			return `Deleted the room ${name}.`;
+		}
+	}];
+	const postActions = [{
+		title: "Mute author",
+		describe: ({ author, room }) => `mute author ${author.name} in ${room.name}`,
+		run: (client, { author, room }) => mute(client, author, room.id)
+	}, {
+		title: "Delete",
+		describe: ({ title }) => `delete the post ${title}`,
+		async run(client, { id, title, author, room }) {
+			if (!await confirmAction({
+				text: `Delete the post ${title} of ${author.name} in ${room.name}? This cannot be undone.`,
+				verb: "Delete post"
+			})) return void 0;
+			await client.post(deletePost, { input: { id } });
+			return `Deleted the post ${title}.`;
+		}
+	}];
+	async function mute(client, user, givenRoom) {
+		const answer = await askMute(user.name, givenRoom);
+		if (!answer) return void 0;
+		const room = await findRoomOrThrow(client, answer.room);
+		const input = {
+			user: user.id,
+			room: room.id,
+			until: answer.until
+		};
+		const { until } = (await client.post(muteUser, { input })).muteUser;
+		if (until === null) return `${user.name} is not muted in ${room.name}.`;
+		return `Muted ${user.name} in ${room.name} until ${formatTime(until)}.`;
+	}
+	async function endConnectionsOf(client, viewer) {
+		let ended = 0;
+		for (const id of await listConnectionsOf(client, viewer)) try {
+			await client.post(endConnection, { input: { id } });
+			ended += 1;
+		} catch (error) {
+			const { code, message } = failureOf(error);
+			if (code !== "NOT_FOUND") throw new Error(`${message} ${ended} connections are ended.`);
+		}
+		return ended;
+	}
+	async function listConnectionsOf(client, viewer) {
+		const ids = [];
+		let after;
+		do {
+			const { connections } = await client.post(listConnections, {
+				first: 100,
+				after,
+				filter: { viewer }
+			});
+			ids.push(...connections.nodes.map(({ id }) => id));
+			after = connections.pageInfo.hasNextPage && connections.pageInfo.endCursor || void 0;
+		} while (after !== void 0);
+		return ids;
+	}
+	// packages/pages/console/found-tables.ts
+	const idColumn = {
+		title: "Id",
+		text: ({ id }) => id,
+		isLong: true
+	};
+	const userTable = {
+		id: "found-users",
+		columns: [
+			{
+				title: "Name",
+				text: ({ name }) => name
+			},
+			{
+				title: "E-mail",
+				text: ({ email }) => email ?? "–",
+				isLong: true
+			},
+			{
+				title: "Role",
+				text: ({ role }) => role === "ADMIN" ? "admin" : "member"
+			},
+			{
+				title: "Created",
+				text: ({ createdAt }) => formatTime(createdAt)
+			},
+			idColumn
+		],
+		actions: userActions,
+		search: searchUsers
+	};
+	const roomTable = {
+		id: "found-rooms",
+		columns: [
+			{
+				title: "Name",
+				text: ({ name }) => name
+			},
+			{
+				title: "Visibility",
+				text: ({ visibility }) => visibility.toLowerCase()
+			},
+			{
+				title: "Owner",
+				text: ({ owner }) => owner?.name ?? "–"
+			},
+			{
+				title: "Created",
+				text: ({ createdAt }) => formatTime(createdAt)
+			},
+			idColumn
+		],
+		actions: roomActions,
+		search: searchRooms
+	};
+	const postTable = {
+		id: "found-posts",
+		columns: [
+			{
+				title: "Title",
+				text: ({ title }) => title
+			},
+			{
+				title: "Author",
+				text: ({ author }) => author.name
+			},
+			{
+				title: "Room",
+				text: ({ room }) => room.name
+			},
+			{
+				title: "Published",
+				text: ({ publishedAt }) => publishedAt === null ? "–" : formatTime(publishedAt)
+			},
+			idColumn
+		],
+		actions: postActions,
+		search: searchPosts
+	};
+	// packages/pages/console/moderation-view.ts
+	var ModerationView = class {
+		#client;
+		#form = find("moderation", HTMLFormElement);
+		#kind = find("moderation-kind", HTMLSelectElement);
+		#text = find("moderation-text", HTMLInputElement);
+		#notice = find("moderation-notice", HTMLElement);
+		#found;
+		#latest = 0;
+		#repeat = async () => {};
+		constructor(client) {
+			this.#client = client;
+			this.#found = {
+				users: this.#create(userTable),
+				rooms: this.#create(roomTable),
+				posts: this.#create(postTable)
+			};
+			this.#form.addEventListener("submit", (event) => {
+				event.preventDefault();
+				this.#search(this.#kind.value, this.#text.value.trim());
+			});
+		}
+		clear() {
+			cancelQuestion();
+			cancelMute();
+			this.#form.reset();
+			this.#latest += 1;
+			this.#repeat = async () => {};
+			this.#clearFound();
+		}
+		async #search(kind, text) {
+			this.#clearFound();
+			const found = this.#found[kind];
+			if (!found) return;
+			this.#repeat = async () => void await this.#show(found, text);
+			try {
+				const count = await this.#show(found, text);
+				if (count !== void 0) setText(this.#notice, count === 0 ? `No ${kind} match “${text}”.` : `${count} found.`);
+			} catch (error) {
+				setText(this.#notice, `Could not search: ${failureOf(error).message}`);
+			}
+		}
+		async #show(found, text) {
+			this.#latest += 1;
+			const own = this.#latest;
+			const show = await found.search(text);
+			return own === this.#latest ? show() : void 0;
+		}
+		async #run({ run, describe }, row) {
+			try {
+				const done = await run(this.#client, row);
+				if (done === void 0) return;
+				setText(this.#notice, done);
+				await this.#repeat();
+			} catch (error) {
+				setText(this.#notice, `Could not ${describe(row)}: ${failureOf(error).message}`);
+			}
+		}
+		#clearFound() {
+			for (const { clear } of Object.values(this.#found)) clear();
+			setText(this.#notice, "");
+		}
+		#create({ id, columns, actions, search }) {
+			const client = this.#client;
+			const region = find(`${id}-region`, HTMLElement);
+			const table = new Table(find(id, HTMLTableElement), {
+				columns,
+				keyOf: (row) => row.id,
+				actions: actions.map((action) => ({
+					title: action.title,
+					label: (row) => capitalise(action.describe(row)),
+					run: (row) => void this.#run(action, row)
+				}))
+			});
+			const show = (rows) => {
+				region.hidden = rows.length === 0;
+				table.show(rows);
+				return rows.length;
+			};
+			return {
+				async search(text) {
+					const rows = await search(client, text);
+					return () => show(rows);
+				},
+				clear: () => show([])
+			};
+		}
+	};
+	function capitalise(text) {
+		return text.charAt(0).toUpperCase() + text.slice(1);
 	}
 	// packages/pages/console/sign-in-view.ts
 	var SignInView = class {
@@ -1343,6 +1690,7 @@ fragment FoundUser on User { id name email role createdAt }` };
 	const signInView = new SignInView(client, session);
 	const statusView = new StatusView();
 	const connectionsView = new ConnectionsView(client);
+	const moderationView = new ModerationView(client);
 	let stop = () => {};
 	function follow(reason = "") {
 		stop();
@@ -1355,6 +1703,7 @@ fragment FoundUser on User { id name email role createdAt }` };
 		showState("");
 		statusView.clear();
 		connectionsView.clear();
+		moderationView.clear();
 		signInView.show(reason);
 	}
 	function start() {

@@ -176,6 +176,101 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     opened.expectNoFault(postroom);
   });
 
+  it('mutes a user in a room until a time', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada, room } = world;
+    const opened = await openAsAdmin(world);
+    await opened.find('Users', 'ada');
+    const button = opened.rows('found-users', 'Ada').getByRole('button', { name: 'Mute Ada' });
+    await button.click();
+    const dialog = opened.page.getByRole('dialog', { name: 'Mute Ada in a room' });
+    await dialog.getByLabel('Room').fill('no such room');
+    await dialog.getByLabel('Until').fill('2099-01-31T12:00');
+    await opened.press('Mute');
+    await opened.announces('Could not mute Ada: No room has the name or id “no such room”.');
+    await button.click();
+    await dialog.getByLabel('Room').fill('hall');
+    await dialog.getByLabel('Until').fill('2099-01-31T12:00');
+    await dialog.getByLabel('Until').press('Enter');
+    await opened.announces('Muted Ada in hall until 31 Jan 2099, 12:00:00.');
+    await expect(postroom.createPost(ada, room, 'muted')).rejects.toThrow('FORBIDDEN');
+    await button.click();
+    await dialog.getByLabel('Room').fill(room);
+    await dialog.getByLabel('Until').fill('');
+    await opened.press('Mute');
+    await opened.announces('Ada is not muted in hall.');
+    await postroom.createPost(ada, room, 'may post again');
+    opened.expectNoFault(postroom);
+  });
+
+  it('deletes a post, a room and an account after a confirmation that names them', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, owner, ada, room } = world;
+    const post = await postroom.createPost(ada, room, 'Spam');
+    const opened = await openAsAdmin(world);
+    await opened.find('Posts', 'nothing like it');
+    await opened.announces('No posts match “nothing like it”.');
+    await opened.find('Posts', 'spam');
+    const row = opened.rows('found-posts', 'Spam');
+    await row.getByRole('button', { name: 'Delete the post Spam' }).click();
+    await opened.page.getByRole('dialog', { name: 'Delete the post Spam of Ada in hall?' }).waitFor();
+    await opened.press('Cancel');
+    await row.getByRole('button', { name: 'Delete the post Spam' }).click();
+    await opened.press('Delete post');
+    await opened.announces('Deleted the post Spam.');
+    await row.waitFor({ state: 'detached' });
+    expect(await postroom.ask(`{ post(id: "${post}") { id } }`)).toEqual({ post: null });
+
+    await opened.find('Rooms', room);
+    await opened.rows('found-rooms', 'hall').getByRole('button', { name: 'Delete the room hall' }).click();
+    await opened.page.getByRole('dialog', { name: 'Delete the room hall with all its posts?' }).waitFor();
+    await opened.press('Delete room');
+    await opened.announces('Deleted the room hall.');
+    expect(await postroom.ask(`{ room(id: "${room}") { id } }`)).toEqual({ room: null });
+
+    await opened.find('Users', ada.id);
+    await opened.rows('found-users', 'Ada').getByRole('button', { name: 'Delete the account of Ada' }).click();
+    const question = opened.page.getByRole('dialog', { name: `Delete the account of Ada, ${ada.email}?` });
+    await question.getByLabel('Delete the published posts, too').check();
+    await opened.press('Delete account');
+    await opened.announces('Deleted the account of Ada.');
+    const { user } = await postroom.ask(`{ user(id: "${ada.id}") { email } }`, {}, owner.token);
+    expect(user?.email ?? null).toBeNull();
+    opened.expectNoFault(postroom);
+  });
+
+  it('reports why the server refused an action', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, owner, ada, room } = world;
+    const post = await postroom.createPost(ada, room, 'Spam');
+    const opened = await openAsAdmin(world);
+    await opened.find('Posts', post);
+    const button = opened.rows('found-posts', 'Spam').getByRole('button', { name: 'Delete' });
+    await button.waitFor();
+    await postroom.ask(`mutation { deletePost(input: { id: "${post}" }) { post { id } } }`, {}, owner.token);
+    await button.click();
+    await opened.press('Delete post');
+    await expect
+      .poll(() => opened.page.locator('#moderation-notice').textContent())
+      .toMatch(/^Could not delete the post Spam: ./);
+  });
+
+  it('ends all connections of a user after a confirmation', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada } = world;
+    const clients = [await connect(postroom, ada.token), await connect(postroom, ada.token)];
+    const anonymous = await connect(postroom);
+    const opened = await openAsAdmin(world);
+    await opened.find('Users', 'Ada');
+    await opened.rows('found-users', 'Ada').getByRole('button', { name: 'End connections of Ada' }).click();
+    await opened.page.getByRole('dialog', { name: 'End all connections of Ada?' }).waitFor();
+    await opened.press('End connections');
+    await opened.announces('Ended 2 connections of Ada.');
+    for (const client of clients) expect((await client.closed).code).toBe(1008);
+    expect(anonymous.webSocket.readyState).toBe(anonymous.webSocket.OPEN);
+    opened.expectNoFault(postroom);
+  });
+
   it.skipIf(!hasRedis)('shows a line for each node, or one for all', async () => {
     const redis = await RedisServer.launch();
     onTestFinished(() => redis.stop());
@@ -379,6 +474,10 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await opened.rows('rooms', html).waitFor();
     await opened.rows('connections', html).getByRole('button').click();
     await opened.page.getByRole('dialog').getByText(html).waitFor();
+    await opened.press('Cancel');
+    await opened.find('Users', html);
+    await opened.rows('found-users', html).getByRole('button', { name: 'Mute' }).click();
+    await opened.page.getByRole('dialog').getByText(html).waitFor();
     expect(await opened.page.locator('img, b').count()).toBe(0);
     opened.expectNoFault(postroom);
   });
@@ -407,6 +506,13 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await opened.rows('connections', 'Owner').waitFor();
     await opened.page.getByLabel('Each node').check();
     await check();
+    await opened.find('Users', 'a');
+    const mute = opened.rows('found-users', 'Ada').getByRole('button', { name: 'Mute Ada' });
+    await mute.waitFor();
+    await check();
+    await mute.click();
+    await check();
+    await opened.page.keyboard.press('Escape');
     await opened.rows('connections', 'Owner').getByRole('button').click();
     await check();
   });

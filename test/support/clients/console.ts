@@ -61,10 +61,20 @@ export class Console {
   }
 
   /** The rows of a table whose first cell has this text. */
-  rows(table: 'nodes' | 'rooms' | 'errors' | 'connections', name: string): Locator {
+  rows(
+    table: 'nodes' | 'rooms' | 'errors' | 'connections' | 'found-users' | 'found-rooms' | 'found-posts',
+    name: string,
+  ): Locator {
     return this.page
       .locator(`#${table} tbody tr`)
       .filter({ has: this.page.getByRole('rowheader', { name, exact: true }) });
+  }
+
+  /** Searches for what can be moderated. */
+  async find(kind: 'Users' | 'Rooms' | 'Posts', text: string): Promise<void> {
+    await this.page.getByLabel('Find', { exact: true }).selectOption(kind);
+    await this.page.getByLabel('Name, title or id').fill(text);
+    await this.press('Find');
   }
 
   /** Waits until a status of the page is this text. */
