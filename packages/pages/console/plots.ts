@@ -8,9 +8,6 @@ import { phone } from './phone.ts';
 declare const uPlot: typeof UPlot;
 
 const height = 180;
-/** The least distance of two times at the axis. */
-const timeSpace = 50;
-const timeSpaceOnPhone = 80;
 
 /** The colours of the series differ in lightness, too. */
 const themes = {
@@ -75,11 +72,7 @@ function optionsOf({ names }: Series, width: number): UPlot.Options {
       y: { range: { min: { pad: 0, soft: 0, mode: 1 }, max: { pad: 0.1, soft: 1, mode: 1 } } },
     },
     axes: [
-      {
-        ...axis,
-        space: () => (phone.matches ? timeSpaceOnPhone : timeSpace),
-        values: (_plot, times) => times.map((time) => formatClock(time * 1_000)),
-      },
+      { ...axis, values: (_plot, times) => times.map(formatTick) },
       { ...axis, size: 56 },
     ],
     series: [
@@ -93,6 +86,12 @@ function optionsOf({ names }: Series, width: number): UPlot.Options {
       })),
     ],
   };
+}
+
+/** A phone has no space for the seconds, which are 0 at each tick. */
+function formatTick(time: number): string {
+  const clock = formatClock(time * 1_000);
+  return phone.matches ? clock.slice(0, 5) : clock;
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

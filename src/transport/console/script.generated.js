@@ -1415,8 +1415,6 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 	}
 	// packages/pages/console/plots.ts
 	const height = 180;
-	const timeSpace = 50;
-	const timeSpaceOnPhone = 80;
 	const themes = {
 		light: {
 			text: "#3d4450",
@@ -1514,8 +1512,7 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 			},
 			axes: [{
 				...axis,
-				space: () => phone.matches ? timeSpaceOnPhone : timeSpace,
-				values: (_plot, times) => times.map((time) => formatClock(time * 1e3))
+				values: (_plot, times) => times.map(formatTick)
 			}, {
 				...axis,
 				size: 56
@@ -1528,6 +1525,10 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 				value: (_plot, value) => value === null ? "–" : formatNumber(value)
 			}))]
 		};
+	}
+	function formatTick(time) {
+		const clock = formatClock(time * 1e3);
+		return phone.matches ? clock.slice(0, 5) : clock;
 	}
 	const sum = (values) => values.reduce((total, value) => total + value, 0);
 	const highest = (values) => Math.max(0, ...values);
