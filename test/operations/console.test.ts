@@ -90,10 +90,22 @@ it('with CONSOLE=false its path does not exist, for any method', async () => {
 it('its documents are valid, within the limits of the defaults, and can be trusted documents', async () => {
   const file = join(scratchFolder(), 'documents.json');
   writeFileSync(file, JSON.stringify(Object.fromEntries(Object.values(operations).map(({ text }) => [text, text]))));
-  const { settings, owner } = await launchStreamFixture();
+  const { postroom: open, settings, owner, room } = await launchStreamFixture();
+  const post = expect.objectContaining({ id: await open.createPost(owner, room, 'Hello') });
   const postroom = await launchForTest({ ...settings, TRUSTED_DOCUMENTS: file });
   const { connections } = await postroom.ask(operations.listConnections.text, { first: 50 }, owner.token);
   expect(connections).toEqual({ nodes: [], pageInfo: { hasNextPage: false, endCursor: null }, total: 0 });
+  const find = (operation: { text: string }, text: string, id = text) =>
+    postroom.ask(operation.text, { text, id }, owner.token);
+  const user = expect.objectContaining({ id: owner.id, email: owner.email });
+  expect(await find(operations.findUsers, 'own')).toEqual({ user: null, users: { data: [user] } });
+  expect(await find(operations.findUsers, 'nobody', owner.id)).toEqual({ user, users: { data: [] } });
+  const hall = expect.objectContaining({ id: room, owner: { name: 'Owner' } });
+  expect(await find(operations.findRooms, 'hall')).toEqual({ room: null, roomByName: hall, rooms: { data: [hall] } });
+  expect(await find(operations.findPosts, 'hell')).toEqual({ post: null, posts: { data: [post] } });
+  const mute = { user: owner.id, room, until: '2999-01-01T00:00:00.000Z' };
+  const { muteUser } = await postroom.ask(operations.muteUser.text, { input: mute }, owner.token);
+  expect(muteUser).toEqual({ until: mute.until });
   const authorization = `Bearer ${owner.token}`;
   const stream = await EventStream.open(postroom.graphqlUrl, operations.statusChanges.text, { authorization });
   expect(await stream.results.next()).toMatchObject({

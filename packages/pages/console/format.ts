@@ -39,3 +39,9 @@ export function formatDuration(from: string, to: string): string {
   const largest = first === -1 ? units.slice(-1) : units.slice(first, first + 2);
   return largest.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }
+
+/** A time in milliseconds since 1970 as the value of an input of local time, to the minute. */
+export function formatInput(time: number): string {
+  const offsetMs = new Date(time).getTimezoneOffset() * 60_000;
+  return new Date(time - offsetMs).toISOString().slice(0, 16);
+}

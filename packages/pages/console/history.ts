@@ -1,19 +1,22 @@
 import type { NodeStatus, Status } from './operations.ts';
 
+/** The part of a node's status that the plots show. */
+type PlottedNode = Pick<NodeStatus, 'name' | 'operationsPerSecond' | 'deliveriesPerSecond' | 'lagMs'>;
+
 export const shownSeconds = 300;
 /** After a longer time without a status, a plot shows a gap. */
 const maxGapSeconds = 3;
 
-interface Sample {
+export interface Sample {
   /** Seconds since 1970, by the clock of the server. */
   time: number;
-  /** Undefined in a gap. */
-  nodes: readonly NodeStatus[] | undefined;
+  /** Absent in a gap. */
+  nodes?: readonly PlottedNode[];
 }
 
 /** What a plot shows of a node, and of all nodes together. */
 export interface Measure {
-  read: (node: NodeStatus) => number;
+  read: (node: PlottedNode) => number;
   combine: (values: readonly number[]) => number;
 }
 
@@ -26,15 +29,23 @@ export interface Series {
 
 /** The statuses of the last five minutes. */
 export class History {
-  #samples: Sample[] = [];
+  #samples: Sample[];
+
+  constructor(samples: readonly Sample[] = []) {
+    this.#samples = [...samples];
+  }
+
+  get samples(): readonly Sample[] {
+    return this.#samples;
+  }
 
   add({ time: iso, nodes }: Status): void {
     const time = Date.parse(iso) / 1_000;
     const latest = this.#samples.at(-1)?.time ?? time;
     // A clock that was set back: a plot cannot show times in another order.
     if (time < latest) this.clear();
-    if (time > latest + maxGapSeconds) this.#samples.push({ time: latest + 1, nodes: undefined });
-    this.#samples.push({ time, nodes });
+    if (time > latest + maxGapSeconds) this.#samples.push({ time: latest + 1 });
+    this.#samples.push({ time, nodes: nodes.map(toPlotted) });
     this.#samples = this.#samples.filter((sample) => sample.time >= time - shownSeconds);
   }
 
@@ -62,4 +73,8 @@ export class History {
   #times(): number[] {
     return this.#samples.map(({ time }) => time);
   }
+}
+
+function toPlotted({ name, operationsPerSecond, deliveriesPerSecond, lagMs }: NodeStatus): PlottedNode {
+  return { name, operationsPerSecond, deliveriesPerSecond, lagMs };
 }

@@ -30,6 +30,44 @@ interface ConnectionPage {
   total: number;
 }
 
+export type Transport = ConnectionRow['transport'];
+
+export interface ConnectionFilter {
+  viewer?: string;
+  transport?: Transport;
+  address?: string;
+}
+
+export interface FoundUser {
+  id: string;
+  name: string;
+  email: string | null;
+  role: 'ADMIN' | 'MEMBER';
+  createdAt: string;
+}
+
+export interface FoundRoom {
+  id: string;
+  name: string;
+  visibility: 'PUBLIC' | 'PRIVATE';
+  owner: { name: string } | null;
+  createdAt: string;
+}
+
+export interface FoundPost {
+  id: string;
+  title: string;
+  author: { id: string; name: string };
+  room: { id: string; name: string };
+  publishedAt: string | null;
+}
+
+/** Finds by an id, and by a part of a name or title. */
+interface Search {
+  id: string;
+  text: string;
+}
+
 interface Session {
   accessToken: string;
   user: { name: string; role: 'ADMIN' | 'MEMBER' };
@@ -61,10 +99,10 @@ export const statusChanges: ConsoleOperation<{ serverStatusChanged: Status }> = 
 
 export const listConnections: ConsoleOperation<
   { connections: ConnectionPage },
-  { first: number; after: string | undefined }
+  { first: number; after: string | undefined; filter: ConnectionFilter }
 > = {
-  text: `query Connections($first: Int!, $after: String) {
-  connections(first: $first, after: $after) {
+  text: `query Connections($first: Int!, $after: String, $filter: ConnectionFilter) {
+  connections(first: $first, after: $after, filter: $filter) {
     total
     pageInfo { hasNextPage endCursor }
     nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
@@ -75,5 +113,60 @@ export const listConnections: ConsoleOperation<
 export const endConnection: ConsoleOperation<{ endConnection: { id: string } }, { input: { id: string } }> = {
   text: `mutation EndConnection($input: EndConnectionInput!) {
   endConnection(input: $input) { id }
+}`,
+};
+
+export const findUsers: ConsoleOperation<{ user: FoundUser | null; users: { data: FoundUser[] } }, Search> = {
+  text: `query FindUsers($id: ID!, $text: String!) {
+  user(id: $id) { ...FoundUser }
+  users(filter: { name: $text }, limit: 20) { data { ...FoundUser } }
+}
+fragment FoundUser on User { id name email role createdAt }`,
+};
+
+export const findRooms: ConsoleOperation<
+  { room: FoundRoom | null; roomByName: FoundRoom | null; rooms: { data: FoundRoom[] } },
+  Search
+> = {
+  text: `query FindRooms($id: ID!, $text: String!) {
+  room(id: $id) { ...FoundRoom }
+  roomByName(name: $text) { ...FoundRoom }
+  rooms(filter: { name: $text }, limit: 20) { data { ...FoundRoom } }
+}
+fragment FoundRoom on Room { id name visibility owner { name } createdAt }`,
+};
+
+export const findPosts: ConsoleOperation<{ post: FoundPost | null; posts: { data: FoundPost[] } }, Search> = {
+  text: `query FindPosts($id: ID!, $text: String!) {
+  post(id: $id) { ...FoundPost }
+  posts(filter: { title: $text }, limit: 20, order: NEWEST_FIRST) { data { ...FoundPost } }
+}
+fragment FoundPost on Post { id title author { id name } room { id name } publishedAt }`,
+};
+
+export const muteUser: ConsoleOperation<
+  { muteUser: { until: string | null } },
+  { input: { user: string; room: string; until: string | null } }
+> = {
+  text: `mutation MuteUser($input: MuteUserInput!) {
+  muteUser(input: $input) { until }
+}`,
+};
+
+export const deletePost: ConsoleOperation<{ deletePost: object }, { input: { id: string } }> = {
+  text: `mutation DeletePost($input: DeletePostInput!) {
+  deletePost(input: $input) { post { id } }
+}`,
+};
+
+export const deleteRoom: ConsoleOperation<{ deleteRoom: object }, { input: { id: string } }> = {
+  text: `mutation DeleteRoom($input: DeleteRoomInput!) {
+  deleteRoom(input: $input) { room { id } }
+}`,
+};
+
+export const deleteUser: ConsoleOperation<{ deleteUser: object }, { input: { id: string; deletePosts: boolean } }> = {
+  text: `mutation DeleteUser($input: DeleteUserInput!) {
+  deleteUser(input: $input) { user { id } }
 }`,
 };

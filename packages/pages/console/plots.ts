@@ -2,6 +2,7 @@ import type UPlot from 'uplot';
 import { setText } from './elements.ts';
 import { formatClock, formatNumber } from './format.ts';
 import { type History, type Measure, type Series, shownSeconds } from './history.ts';
+import { phone } from './phone.ts';
 
 /** The page includes the script of uPlot. */
 declare const uPlot: typeof UPlot;
@@ -71,7 +72,7 @@ function optionsOf({ names }: Series, width: number): UPlot.Options {
       y: { range: { min: { pad: 0, soft: 0, mode: 1 }, max: { pad: 0.1, soft: 1, mode: 1 } } },
     },
     axes: [
-      { ...axis, values: (_plot, times) => times.map((time) => formatClock(time * 1_000)) },
+      { ...axis, values: (_plot, times) => times.map(formatTick) },
       { ...axis, size: 56 },
     ],
     series: [
@@ -85,6 +86,12 @@ function optionsOf({ names }: Series, width: number): UPlot.Options {
       })),
     ],
   };
+}
+
+/** A phone has no space for the seconds, which are 0 at each tick. */
+function formatTick(time: number): string {
+  const clock = formatClock(time * 1_000);
+  return phone.matches ? clock.slice(0, 5) : clock;
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

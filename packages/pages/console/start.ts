@@ -2,6 +2,7 @@ import { PageSession } from '../session.ts';
 import { ConsoleClient } from './client.ts';
 import { ConnectionsView } from './connections-view.ts';
 import { find, setText } from './elements.ts';
+import { ModerationView } from './moderation-view.ts';
 import { SignInView } from './sign-in-view.ts';
 import { StatusView } from './status-view.ts';
 
@@ -15,6 +16,7 @@ const state = find('state', HTMLElement);
 const signInView = new SignInView(client, session);
 const statusView = new StatusView();
 const connectionsView = new ConnectionsView(client);
+const moderationView = new ModerationView(client);
 
 let stop = () => {};
 
@@ -30,6 +32,7 @@ function follow(reason = ''): void {
   showState('');
   statusView.clear();
   connectionsView.clear();
+  moderationView.clear();
   signInView.show(reason);
 }
 
@@ -46,7 +49,9 @@ function start(): void {
 
 function showState(name: string, reason = ''): void {
   setText(state, `${name} ${reason}`.trim());
-  state.classList.toggle('down', name === 'Reconnecting…');
+  const isOld = name === 'Reconnecting…';
+  state.classList.toggle('down', isOld);
+  if (isOld) statusView.markOld();
 }
 
 session.addEventListener('change', (event) => follow(event instanceof CustomEvent ? event.detail : ''));

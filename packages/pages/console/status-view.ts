@@ -1,18 +1,22 @@
 import { find, setText } from './elements.ts';
 import { formatBytes, formatDuration, formatMs, formatNumber, formatTime } from './format.ts';
+import { findReasons } from './health.ts';
 import { History } from './history.ts';
 import type { NodeStatus, Status } from './operations.ts';
 import { createPlots } from './plots.ts';
+import { readStoredHistory, storeHistory } from './stored-history.ts';
 import { numbers, Table } from './table.ts';
 
 type NodeRow = NodeStatus & { uptime: string };
 
-/** The status of the server: its parts, plots, nodes, rooms and errors. */
+/** The status of the server: its health, parts, plots, nodes, rooms and errors. */
 export class StatusView {
+  readonly #health = find('health', HTMLElement);
   readonly #database = find('database', HTMLElement);
   readonly #bus = find('bus', HTMLElement);
+  readonly #total = find('total', HTMLElement);
   readonly #perNode = find('per-node', HTMLInputElement);
-  readonly #history = new History();
+  readonly #history = new History(readStoredHistory());
   readonly #plots = createPlots(find('plots', HTMLElement), () => this.#draw());
   readonly #nodes = createNodeTable();
   readonly #rooms = new Table<Status['mostFollowedRooms'][number]>(find('rooms', HTMLTableElement), {
@@ -33,12 +37,15 @@ export class StatusView {
 
   constructor() {
     this.#perNode.addEventListener('change', () => this.#draw());
+    addEventListener('pagehide', () => storeHistory(this.#history.samples));
   }
 
   show(status: Status): void {
     const { database, bus, time } = status;
+    this.#showHealth(findReasons(status));
     showPart(this.#database, `${database.kind} ${database.version}`, database.isUp);
     showPart(this.#bus, bus.kind, bus.isUp);
+    setText(this.#total, formatNumber(status.nodes.reduce((total, { connections }) => total + connections, 0)));
     this.#nodes.show(status.nodes.map((node) => ({ ...node, uptime: formatDuration(node.startedAt, time) })));
     this.#rooms.show(status.mostFollowedRooms);
     this.#errors.show(status.errors);
@@ -46,12 +53,27 @@ export class StatusView {
     this.#draw();
   }
 
+  /** The server may have changed since the status that is shown. */
+  markOld(): void {
+    setText(this.#health, 'Unknown: the page is not connected');
+    this.#health.className = '';
+    this.#draw();
+  }
+
   /** Removes everything that the server sent. */
   clear(): void {
+    setText(this.#health, '');
     for (const table of [this.#nodes, this.#rooms, this.#errors]) table.show([]);
-    for (const part of [this.#database, this.#bus]) setText(part, '');
+    for (const part of [this.#database, this.#bus, this.#total]) setText(part, '');
     this.#history.clear();
+    storeHistory([]);
     this.#draw();
+  }
+
+  #showHealth(reasons: readonly string[]): void {
+    const isHealthy = reasons.length === 0;
+    setText(this.#health, isHealthy ? 'Healthy' : `Degraded: ${reasons.join('; ')}`);
+    this.#health.className = isHealthy ? 'healthy' : 'degraded';
   }
 
   #draw(): void {

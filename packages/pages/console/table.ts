@@ -1,10 +1,12 @@
 import { setText } from './elements.ts';
 import { formatNumber } from './format.ts';
 
-interface Column<Row> {
+export interface Column<Row> {
   title: string;
   text: (row: Row) => string;
   isNumber?: true;
+  /** It needs the whole width of a card. */
+  isLong?: true;
 }
 
 /** A column of numbers, which are aligned at the right. */
@@ -12,11 +14,17 @@ export function numbers<Row>(title: string, read: (row: Row) => number, format =
   return { title, text: (row) => format(read(row)), isNumber: true };
 }
 
+/** A button in each row. Its `label`, for screen readers, names the row. */
+interface RowAction<Row> {
+  title: string;
+  label: (row: Row) => string;
+  run: (row: Row) => void;
+}
+
 interface TableOptions<Row> {
   columns: readonly Column<Row>[];
   keyOf: (row: Row, index: number) => string;
-  /** A button in each row. Its `label`, for screen readers, names the row. */
-  action?: { title: string; label: (row: Row) => string; run: (row: Row) => void };
+  actions?: readonly RowAction<Row>[];
 }
 
 /** The rows of a table. A row with the same key keeps its element, and so its focus. */
@@ -29,11 +37,17 @@ export class Table<Row> {
 
   constructor(table: HTMLTableElement, options: TableOptions<Row>) {
     this.#options = options;
-    const heads = options.columns.map((column) => markNumber(headOf('col', column.title), column));
-    if (options.action) heads.push(headOf('col', options.action.title));
-    const row = table.createTHead().insertRow();
+    const { columns, actions = [] } = options;
+    const heads = columns.map((column) => markColumn(headOf('col', column.title), column));
+    if (actions.length > 0) heads.push(headOf('col', actions.length === 1 ? actions[0]?.title : 'Actions'));
+    const head = table.createTHead();
+    const row = head.insertRow();
     row.append(...heads);
     this.#body = table.createTBody();
+    // Cards are no table for some screen readers, unless their elements have its roles.
+    table.role = 'table';
+    row.role = 'row';
+    for (const group of [head, this.#body]) group.role = 'rowgroup';
   }
 
   show(rows: readonly Row[]): void {
@@ -53,42 +67,63 @@ export class Table<Row> {
   }
 
   #create(key: string): HTMLTableRowElement {
-    const { columns, action } = this.#options;
+    const { columns, actions = [] } = this.#options;
     const element = document.createElement('tr');
+    element.role = 'row';
     this.#elements.set(key, element);
-    for (const [index, column] of columns.entries()) {
-      element.append(markNumber(index === 0 ? headOf('row') : document.createElement('td'), column));
-    }
-    if (!action) return element;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = action.title;
-    button.addEventListener('click', () => {
-      const row = this.#rows.get(key);
-      if (row) action.run(row);
-    });
-    element.insertCell().append(button);
+    element.append(
+      ...columns.map((column, index) => (index === 0 ? markColumn(headOf('row'), column) : cellOf(column))),
+    );
+    if (actions.length > 0) element.append(this.#createButtons(key, actions));
     return element;
   }
 
+  #createButtons(key: string, actions: readonly RowAction<Row>[]): HTMLTableCellElement {
+    const cell = document.createElement('td');
+    cell.role = 'cell';
+    cell.className = 'actions';
+    for (const { title, run } of actions) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = title;
+      button.addEventListener('click', () => {
+        const row = this.#rows.get(key);
+        if (row) run(row);
+      });
+      cell.append(button);
+    }
+    return cell;
+  }
+
   #update(element: HTMLTableRowElement, row: Row): void {
-    const { columns, action } = this.#options;
+    const { columns, actions = [] } = this.#options;
     for (const [index, { text }] of columns.entries()) {
       const cell = element.cells[index];
       if (cell) setText(cell, text(row));
     }
-    if (action) element.querySelector('button')?.setAttribute('aria-label', action.label(row));
+    const buttons = element.querySelectorAll('button');
+    for (const [index, { label }] of actions.entries()) buttons[index]?.setAttribute('aria-label', label(row));
   }
 }
 
 function headOf(scope: 'col' | 'row', title = ''): HTMLTableCellElement {
   const head = document.createElement('th');
   head.scope = scope;
+  head.role = scope === 'col' ? 'columnheader' : 'rowheader';
   head.textContent = title;
   return head;
 }
 
-function markNumber<Row>(cell: HTMLTableCellElement, { isNumber }: Column<Row>): HTMLTableCellElement {
+/** A narrow window shows the title beside the value, instead of the head of the column. */
+function cellOf<Row>(column: Column<Row>): HTMLTableCellElement {
+  const cell = document.createElement('td');
+  cell.role = 'cell';
+  cell.dataset['label'] = column.title;
+  return markColumn(cell, column);
+}
+
+function markColumn<Row>(cell: HTMLTableCellElement, { isNumber, isLong }: Column<Row>): HTMLTableCellElement {
   if (isNumber) cell.className = 'number';
+  if (isLong) cell.className = 'long';
   return cell;
 }

@@ -454,8 +454,8 @@
     errors { code count lastAt }
   }
 }` };
-	const listConnections = { text: `query Connections($first: Int!, $after: String) {
-  connections(first: $first, after: $after) {
+	const listConnections = { text: `query Connections($first: Int!, $after: String, $filter: ConnectionFilter) {
+  connections(first: $first, after: $after, filter: $filter) {
     total
     pageInfo { hasNextPage endCursor }
     nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
@@ -463,6 +463,34 @@
 }` };
 	const endConnection = { text: `mutation EndConnection($input: EndConnectionInput!) {
   endConnection(input: $input) { id }
+}` };
+	const findUsers = { text: `query FindUsers($id: ID!, $text: String!) {
+  user(id: $id) { ...FoundUser }
+  users(filter: { name: $text }, limit: 20) { data { ...FoundUser } }
+}
+fragment FoundUser on User { id name email role createdAt }` };
+	const findRooms = { text: `query FindRooms($id: ID!, $text: String!) {
+  room(id: $id) { ...FoundRoom }
+  roomByName(name: $text) { ...FoundRoom }
+  rooms(filter: { name: $text }, limit: 20) { data { ...FoundRoom } }
+}
+fragment FoundRoom on Room { id name visibility owner { name } createdAt }` };
+	const findPosts = { text: `query FindPosts($id: ID!, $text: String!) {
+  post(id: $id) { ...FoundPost }
+  posts(filter: { title: $text }, limit: 20, order: NEWEST_FIRST) { data { ...FoundPost } }
+}
+fragment FoundPost on Post { id title author { id name } room { id name } publishedAt }` };
+	const muteUser = { text: `mutation MuteUser($input: MuteUserInput!) {
+  muteUser(input: $input) { until }
+}` };
+	const deletePost = { text: `mutation DeletePost($input: DeletePostInput!) {
+  deletePost(input: $input) { post { id } }
+}` };
+	const deleteRoom = { text: `mutation DeleteRoom($input: DeleteRoomInput!) {
+  deleteRoom(input: $input) { room { id } }
+}` };
+	const deleteUser = { text: `mutation DeleteUser($input: DeleteUserInput!) {
+  deleteUser(input: $input) { user { id } }
 }` };
 	// packages/pages/console/client.ts
 	const retryRefusedMs = 1e4;
@@ -545,6 +573,31 @@
 	function notAdmin(name) {
 		return `${name} is not an admin. Only accounts with the role ADMIN can use the console.`;
 	}
+	// packages/pages/console/dialog-answers.ts
+	var DialogAnswers = class {
+		#dialog;
+		#onAnswer;
+		constructor(dialog) {
+			this.#dialog = dialog;
+			dialog.addEventListener("close", () => this.#take());
+		}
+		cancel() {
+			this.#dialog.close();
+		}
+		ask() {
+			this.#take();
+			this.#dialog.returnValue = "";
+			this.#dialog.showModal();
+			return new Promise((resolve) => {
+				this.#onAnswer = resolve;
+			});
+		}
+		#take() {
+			if (this.#dialog.open) return;
+			this.#onAnswer?.(this.#dialog.returnValue === "confirm");
+			this.#onAnswer = void 0;
+		}
+	};
 	// packages/pages/console/elements.ts
 	function find(id, type) {
 		const element = document.getElementById(id);
@@ -554,27 +607,121 @@
 	function setText(element, text) {
 		if (element.textContent !== text) element.textContent = text;
 	}
-	// packages/pages/console/end-dialog.ts
-	const dialog = find("end", HTMLDialogElement);
-	let onAnswer;
-	function cancelEnd() {
-		dialog.close();
+	// packages/pages/console/confirm-dialog.ts
+	const answers$1 = new DialogAnswers(find("confirm", HTMLDialogElement));
+	const box = find("confirm-box", HTMLInputElement);
+	function cancelQuestion() {
+		answers$1.cancel();
 	}
-	function confirmEnd(question) {
-		takeAnswer();
-		find("end-question", HTMLElement).textContent = question;
-		dialog.returnValue = "";
-		dialog.showModal();
-		return new Promise((resolve) => {
-			onAnswer = resolve;
+	async function confirmAction({ text, verb, option = "" }) {
+		find("confirm-question", HTMLElement).textContent = text;
+		find("confirm-verb", HTMLButtonElement).textContent = verb;
+		find("confirm-option", HTMLElement).textContent = option;
+		find("confirm-choice", HTMLElement).hidden = option === "";
+		box.checked = false;
+		return await answers$1.ask() ? { isChosen: box.checked } : void 0;
+	}
+	// packages/pages/console/search.ts
+	async function searchUsers(client, text) {
+		const { user, users } = await client.post(findUsers, {
+			text,
+			id: text
+		});
+		return withoutRepeats([user, ...users.data]);
+	}
+	async function searchRooms(client, text) {
+		const { room, roomByName, rooms } = await client.post(findRooms, {
+			text,
+			id: text
+		});
+		return withoutRepeats([
+			room,
+			roomByName,
+			...rooms.data
+		]);
+	}
+	async function searchPosts(client, text) {
+		const { post, posts } = await client.post(findPosts, {
+			text,
+			id: text
+		});
+		return withoutRepeats([post, ...posts.data]);
+	}
+	async function findRoomOrThrow(client, text) {
+		const found = await searchRooms(client, text);
+		const named = found.filter(({ name }) => name === text);
+		const room = found.find(({ id }) => id === text) ?? named[0];
+		if (!room) throw new Error(`No room has the name or id “${text}”.`);
+		if (room.id !== text && named.length > 1) throw new Error(`Several rooms are named “${text}”: use an id.`);
+		return room;
+	}
+	function withoutRepeats(items) {
+		return [...new Map(items.flatMap((item) => item ? [[item.id, item]] : [])).values()];
+	}
+	// packages/pages/console/connection-search.ts
+	const form = find("connection-search", HTMLFormElement);
+	const user$1 = find("connection-user", HTMLInputElement);
+	const transport = find("connection-transport", HTMLSelectElement);
+	const address = find("connection-address", HTMLInputElement);
+	const choices = find("connection-users", HTMLElement);
+	let latest = 0;
+	function followConnectionSearch(search) {
+		form.addEventListener("submit", (event) => {
+			event.preventDefault();
+			submit(search).catch(search.showFailure);
+		});
+		find("connection-clear", HTMLButtonElement).addEventListener("click", () => {
+			clearConnectionSearch();
+			search.show({});
 		});
 	}
-	function takeAnswer() {
-		if (dialog.open) return;
-		onAnswer?.(dialog.returnValue === "end");
-		onAnswer = void 0;
+	function clearConnectionSearch() {
+		latest += 1;
+		form.reset();
+		choices.replaceChildren();
 	}
-	dialog.addEventListener("close", takeAnswer);
+	async function submit({ client, show }) {
+		latest += 1;
+		const own = latest;
+		choices.replaceChildren();
+		const filter = readFilter();
+		const text = user$1.value.trim();
+		if (text === "") return show(filter);
+		const users = await searchUsers(client, text);
+		if (own !== latest) return;
+		const [first, second] = users;
+		if (!second) return show({
+			...filter,
+			viewer: first?.id ?? text
+		});
+		const buttons = users.map((each) => createChoice(each, () => {
+			user$1.value = each.id;
+			choices.replaceChildren();
+			show({
+				...filter,
+				viewer: each.id
+			});
+		}));
+		show({
+			...filter,
+			viewer: text
+		}, "Several users match: choose one.");
+		choices.replaceChildren(...buttons);
+	}
+	function readFilter() {
+		const from = address.value.trim();
+		return {
+			...transport.value !== "" && { transport: transport.value },
+			...from !== "" && { address: from }
+		};
+	}
+	function createChoice({ name, email, id }, choose) {
+		const button = document.createElement("button");
+		button.type = "button";
+		button.textContent = `${name}, ${email ?? id}`;
+		button.addEventListener("click", choose);
+		return button;
+	}
 	// packages/pages/console/format.ts
 	const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 	const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
@@ -610,11 +757,17 @@
 		const first = units.findIndex(([count]) => count > 0);
 		return (first === -1 ? units.slice(-1) : units.slice(first, first + 2)).map(([count, unit]) => `${count} ${unit}`).join(" ");
 	}
+	function formatInput(time) {
+		const offsetMs = new Date(time).getTimezoneOffset() * 6e4;
+		return new Date(time - offsetMs).toISOString().slice(0, 16);
+	}
 	// packages/pages/console/pause.ts
 	async function pause(ms, signal) {
 		const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 		if (!either.aborted) await new Promise((resolve) => either.addEventListener("abort", resolve));
 	}
+	// packages/pages/console/phone.ts
+	const phone = matchMedia("(max-width: 40rem)");
 	// packages/pages/console/table.ts
 	function numbers(title, read, format = formatNumber) {
 		return {
@@ -630,10 +783,16 @@
 		#elements = new Map();
 		constructor(table, options) {
 			this.#options = options;
-			const heads = options.columns.map((column) => markNumber(headOf("col", column.title), column));
-			if (options.action) heads.push(headOf("col", options.action.title));
-			table.createTHead().insertRow().append(...heads);
+			const { columns, actions = [] } = options;
+			const heads = columns.map((column) => markColumn(headOf("col", column.title), column));
+			if (actions.length > 0) heads.push(headOf("col", actions.length === 1 ? actions[0]?.title : "Actions"));
+			const head = table.createTHead();
+			const row = head.insertRow();
+			row.append(...heads);
 			this.#body = table.createTBody();
+			table.role = "table";
+			row.role = "row";
+			for (const group of [head, this.#body]) group.role = "rowgroup";
 		}
 		show(rows) {
 			this.#rows = new Map(rows.map((row, index) => [this.#options.keyOf(row, index), row]));
@@ -650,50 +809,71 @@
 			}
 		}
 		#create(key) {
-			const { columns, action } = this.#options;
+			const { columns, actions = [] } = this.#options;
 			const element = document.createElement("tr");
+			element.role = "row";
 			this.#elements.set(key, element);
-			for (const [index, column] of columns.entries()) element.append(markNumber(index === 0 ? headOf("row") : document.createElement("td"), column));
-			if (!action) return element;
-			const button = document.createElement("button");
-			button.type = "button";
-			button.textContent = action.title;
-			button.addEventListener("click", () => {
-				const row = this.#rows.get(key);
-				if (row) action.run(row);
-			});
-			element.insertCell().append(button);
+			element.append(...columns.map((column, index) => index === 0 ? markColumn(headOf("row"), column) : cellOf(column)));
+			if (actions.length > 0) element.append(this.#createButtons(key, actions));
 			return element;
 		}
+		#createButtons(key, actions) {
+			const cell = document.createElement("td");
+			cell.role = "cell";
+			cell.className = "actions";
+			for (const { title, run } of actions) {
+				const button = document.createElement("button");
+				button.type = "button";
+				button.textContent = title;
+				button.addEventListener("click", () => {
+					const row = this.#rows.get(key);
+					if (row) run(row);
+				});
+				cell.append(button);
+			}
+			return cell;
+		}
 		#update(element, row) {
-			const { columns, action } = this.#options;
+			const { columns, actions = [] } = this.#options;
 			for (const [index, { text }] of columns.entries()) {
 				const cell = element.cells[index];
 				if (cell) setText(cell, text(row));
 			}
-			if (action) element.querySelector("button")?.setAttribute("aria-label", action.label(row));
+			const buttons = element.querySelectorAll("button");
+			for (const [index, { label }] of actions.entries()) buttons[index]?.setAttribute("aria-label", label(row));
 		}
 	};
 	function headOf(scope, title = "") {
 		const head = document.createElement("th");
 		head.scope = scope;
+		head.role = scope === "col" ? "columnheader" : "rowheader";
 		head.textContent = title;
 		return head;
 	}
-	function markNumber(cell, { isNumber }) {
+	function cellOf(column) {
+		const cell = document.createElement("td");
+		cell.role = "cell";
+		cell.dataset["label"] = column.title;
+		return markColumn(cell, column);
+	}
+	function markColumn(cell, { isNumber, isLong }) {
 		if (isNumber) cell.className = "number";
+		if (isLong) cell.className = "long";
 		return cell;
 	}
 	// packages/pages/console/connections-view.ts
 	const pageSize = 50;
+	const phonePageSize = 10;
 	const refreshMs = 3e3;
 	var ConnectionsView = class {
 		#client;
-		#total = find("total", HTMLElement);
+		#found = find("connections-found", HTMLElement);
 		#notice = find("connections-notice", HTMLElement);
 		#first = find("first-page", HTMLButtonElement);
 		#more = find("next-page", HTMLButtonElement);
 		#table;
+		#filter = {};
+		#question = "";
 		#after;
 		#next;
 		#refusal = "";
@@ -703,6 +883,11 @@
 			this.#table = createTable((connection) => void this.#end(connection));
 			this.#first.addEventListener("click", () => this.#turn(void 0));
 			this.#more.addEventListener("click", () => this.#turn(this.#next));
+			followConnectionSearch({
+				client,
+				show: (filter, question) => this.#search(filter, question),
+				showFailure: (error) => setText(this.#notice, failureOf(error).message)
+			});
 		}
 		async follow(signal) {
 			while (!signal.aborted) {
@@ -711,12 +896,21 @@
 			}
 		}
 		clear() {
-			cancelEnd();
+			cancelQuestion();
+			clearConnectionSearch();
+			this.#filter = {};
+			this.#question = "";
 			this.#refusal = "";
 			this.#latest += 1;
 			this.#after = void 0;
 			this.#table.show([]);
-			for (const text of [this.#total, this.#notice]) setText(text, "");
+			for (const text of [this.#found, this.#notice]) setText(text, "");
+		}
+		#search(filter, question = "") {
+			this.#filter = filter;
+			this.#question = question;
+			setText(this.#notice, "");
+			this.#turn(void 0);
 		}
 		#turn(after) {
 			this.#after = after;
@@ -726,16 +920,18 @@
 			this.#latest += 1;
 			const own = this.#latest;
 			try {
-				const { connections } = await this.#client.post(listConnections, {
-					first: pageSize,
-					after: this.#after
-				});
+				const variables = {
+					first: phone.matches ? phonePageSize : pageSize,
+					after: this.#after,
+					filter: this.#filter
+				};
+				const { connections } = await this.#client.post(listConnections, variables);
 				if (own !== this.#latest) return;
 				if (connections.nodes.length === 0 && this.#after !== void 0) return this.#turn(void 0);
 				const { hasNextPage, endCursor } = connections.pageInfo;
 				this.#next = hasNextPage && endCursor || void 0;
 				this.#table.show(connections.nodes);
-				setText(this.#total, formatNumber(connections.total));
+				this.#showTotal(connections.total);
 				this.#showRefusal("");
 				this.#first.disabled = this.#after === void 0;
 				this.#more.disabled = this.#next === void 0;
@@ -744,13 +940,20 @@
 				if (own === this.#latest && code !== "NO_ANSWER") this.#showRefusal(message);
 			}
 		}
+		#showTotal(total) {
+			const isFiltered = Object.keys(this.#filter).length > 0;
+			setText(this.#found, this.#question || (isFiltered ? describeTotal(total) : ""));
+		}
 		#showRefusal(message) {
 			if (message !== this.#refusal) setText(this.#notice, message);
 			this.#refusal = message;
 		}
 		async #end(connection) {
 			const name = describe(connection);
-			if (!await confirmEnd(`End ${name}? Its client may connect again.`)) return;
+			if (!await confirmAction({
+				text: `End ${name}? Its client may connect again.`,
+				verb: "End connection"
+			})) return;
 			try {
 				await this.#client.post(endConnection, { input: { id: connection.id } });
 				setText(this.#notice, `Ended ${name}.`);
@@ -760,6 +963,10 @@
 			await this.#refresh();
 		}
 	};
+	function describeTotal(total) {
+		if (total === 0) return "No connection matches the search.";
+		return total === 1 ? "1 connection matches the search." : `${formatNumber(total)} connections match the search.`;
+	}
 	function describe({ viewer, transport, address }) {
 		return `the ${nameOf(transport)} of ${viewer?.name ?? "an anonymous viewer"} from ${address}`;
 	}
@@ -798,12 +1005,303 @@
 				numbers("Lag", (connection) => connection.lagMs, formatMs)
 			],
 			keyOf: ({ id }) => id,
-			action: {
+			actions: [{
 				title: "End",
 				label: (connection) => `End ${describe(connection)}`,
 				run: end
-			}
+			}]
 		});
+	}
+	// packages/pages/console/mute-dialog.ts
+	const answers = new DialogAnswers(find("mute", HTMLDialogElement));
+	const room = find("mute-room", HTMLInputElement);
+	const until = find("mute-until", HTMLInputElement);
+	const dayMs = 864e5;
+	function cancelMute() {
+		answers.cancel();
+	}
+	async function askMute(name, givenRoom = "") {
+		find("mute-title", HTMLElement).textContent = `Mute ${name} in a room`;
+		room.value = givenRoom;
+		until.value = formatInput(Date.now() + dayMs);
+		if (!await answers.ask()) return void 0;
+		return {
+			room: room.value.trim(),
+			until: until.value === "" ? null : new Date(until.value).toISOString()
+		};
+	}
+	find("mute-cancel", HTMLButtonElement).addEventListener("click", cancelMute);
+	// packages/pages/console/moderation-actions.ts
+	const userActions = [
+		{
+			title: "Mute",
+			describe: ({ name }) => `mute ${name}`,
+			run: (client, user) => mute(client, user)
+		},
+		{
+			title: "End connections",
+			describe: ({ name }) => `end connections of ${name}`,
+			async run(client, { id, name }) {
+				if (!await confirmAction({
+					text: `End all connections of ${name}? Clients may connect again.`,
+					verb: "End connections"
+				})) return void 0;
+				return `Ended ${await endConnectionsOf(client, id)} connections of ${name}.`;
+			}
+		},
+		{
+			title: "Delete",
+			describe: ({ name }) => `delete the account of ${name}`,
+			async run(client, { id, name, email }) {
+				const answer = await confirmAction({
+					text: `Delete the account of ${name}${email === null ? "" : `, ${email}`}? This cannot be undone.`,
+					verb: "Delete account",
+					option: "Delete the published posts, too"
+				});
+				if (!answer) return void 0;
+				await client.post(deleteUser, { input: {
+					id,
+					deletePosts: answer.isChosen
+				} });
+				return `Deleted the account of ${name}.`;
+			}
+		}
+	];
+	const roomActions = [{
+		title: "Delete",
+		describe: ({ name }) => `delete the room ${name}`,
+		async run(client, { id, name }) {
+			if (!await confirmAction({
+				text: `Delete the room ${name} with all its posts? This cannot be undone.`,
+				verb: "Delete room"
+			})) return void 0;
+			await client.post(deleteRoom, { input: { id } });
+			return `Deleted the room ${name}.`;
+		}
+	}];
+	const postActions = [{
+		title: "Mute author",
+		describe: ({ author, room }) => `mute author ${author.name} in ${room.name}`,
+		run: (client, { author, room }) => mute(client, author, room.id)
+	}, {
+		title: "Delete",
+		describe: ({ title }) => `delete the post ${title}`,
+		async run(client, { id, title, author, room }) {
+			if (!await confirmAction({
+				text: `Delete the post ${title} of ${author.name} in ${room.name}? This cannot be undone.`,
+				verb: "Delete post"
+			})) return void 0;
+			await client.post(deletePost, { input: { id } });
+			return `Deleted the post ${title}.`;
+		}
+	}];
+	async function mute(client, user, givenRoom) {
+		const answer = await askMute(user.name, givenRoom);
+		if (!answer) return void 0;
+		const room = await findRoomOrThrow(client, answer.room);
+		const input = {
+			user: user.id,
+			room: room.id,
+			until: answer.until
+		};
+		const { until } = (await client.post(muteUser, { input })).muteUser;
+		if (until === null) return `${user.name} is not muted in ${room.name}.`;
+		return `Muted ${user.name} in ${room.name} until ${formatTime(until)}.`;
+	}
+	async function endConnectionsOf(client, viewer) {
+		let ended = 0;
+		for (const id of await listConnectionsOf(client, viewer)) try {
+			await client.post(endConnection, { input: { id } });
+			ended += 1;
+		} catch (error) {
+			const { code, message } = failureOf(error);
+			if (code !== "NOT_FOUND") throw new Error(`${message} ${ended} connections are ended.`);
+		}
+		return ended;
+	}
+	async function listConnectionsOf(client, viewer) {
+		const ids = [];
+		let after;
+		do {
+			const { connections } = await client.post(listConnections, {
+				first: 100,
+				after,
+				filter: { viewer }
+			});
+			ids.push(...connections.nodes.map(({ id }) => id));
+			after = connections.pageInfo.hasNextPage && connections.pageInfo.endCursor || void 0;
+		} while (after !== void 0);
+		return ids;
+	}
+	// packages/pages/console/found-tables.ts
+	const idColumn = {
+		title: "Id",
+		text: ({ id }) => id,
+		isLong: true
+	};
+	const userTable = {
+		id: "found-users",
+		columns: [
+			{
+				title: "Name",
+				text: ({ name }) => name
+			},
+			{
+				title: "E-mail",
+				text: ({ email }) => email ?? "–",
+				isLong: true
+			},
+			{
+				title: "Role",
+				text: ({ role }) => role === "ADMIN" ? "admin" : "member"
+			},
+			{
+				title: "Created",
+				text: ({ createdAt }) => formatTime(createdAt)
+			},
+			idColumn
+		],
+		actions: userActions,
+		search: searchUsers
+	};
+	const roomTable = {
+		id: "found-rooms",
+		columns: [
+			{
+				title: "Name",
+				text: ({ name }) => name
+			},
+			{
+				title: "Visibility",
+				text: ({ visibility }) => visibility.toLowerCase()
+			},
+			{
+				title: "Owner",
+				text: ({ owner }) => owner?.name ?? "–"
+			},
+			{
+				title: "Created",
+				text: ({ createdAt }) => formatTime(createdAt)
+			},
+			idColumn
+		],
+		actions: roomActions,
+		search: searchRooms
+	};
+	const postTable = {
+		id: "found-posts",
+		columns: [
+			{
+				title: "Title",
+				text: ({ title }) => title
+			},
+			{
+				title: "Author",
+				text: ({ author }) => author.name
+			},
+			{
+				title: "Room",
+				text: ({ room }) => room.name
+			},
+			{
+				title: "Published",
+				text: ({ publishedAt }) => publishedAt === null ? "–" : formatTime(publishedAt)
+			},
+			idColumn
+		],
+		actions: postActions,
+		search: searchPosts
+	};
+	// packages/pages/console/moderation-view.ts
+	var ModerationView = class {
+		#client;
+		#form = find("moderation", HTMLFormElement);
+		#kind = find("moderation-kind", HTMLSelectElement);
+		#text = find("moderation-text", HTMLInputElement);
+		#notice = find("moderation-notice", HTMLElement);
+		#found;
+		#latest = 0;
+		#repeat = async () => {};
+		constructor(client) {
+			this.#client = client;
+			this.#found = {
+				users: this.#create(userTable),
+				rooms: this.#create(roomTable),
+				posts: this.#create(postTable)
+			};
+			this.#form.addEventListener("submit", (event) => {
+				event.preventDefault();
+				this.#search(this.#kind.value, this.#text.value.trim());
+			});
+		}
+		clear() {
+			cancelQuestion();
+			cancelMute();
+			this.#form.reset();
+			this.#latest += 1;
+			this.#repeat = async () => {};
+			this.#clearFound();
+		}
+		async #search(kind, text) {
+			this.#clearFound();
+			const found = this.#found[kind];
+			if (!found) return;
+			this.#repeat = async () => void await this.#show(found, text);
+			try {
+				const count = await this.#show(found, text);
+				if (count !== void 0) setText(this.#notice, count === 0 ? `No ${kind} match “${text}”.` : `${count} found.`);
+			} catch (error) {
+				setText(this.#notice, `Could not search: ${failureOf(error).message}`);
+			}
+		}
+		async #show(found, text) {
+			this.#latest += 1;
+			const own = this.#latest;
+			const show = await found.search(text);
+			return own === this.#latest ? show() : void 0;
+		}
+		async #run({ run, describe }, row) {
+			try {
+				const done = await run(this.#client, row);
+				if (done === void 0) return;
+				setText(this.#notice, done);
+				await this.#repeat();
+			} catch (error) {
+				setText(this.#notice, `Could not ${describe(row)}: ${failureOf(error).message}`);
+			}
+		}
+		#clearFound() {
+			for (const { clear } of Object.values(this.#found)) clear();
+			setText(this.#notice, "");
+		}
+		#create({ id, columns, actions, search }) {
+			const client = this.#client;
+			const region = find(`${id}-region`, HTMLElement);
+			const table = new Table(find(id, HTMLTableElement), {
+				columns,
+				keyOf: (row) => row.id,
+				actions: actions.map((action) => ({
+					title: action.title,
+					label: (row) => capitalise(action.describe(row)),
+					run: (row) => void this.#run(action, row)
+				}))
+			});
+			const show = (rows) => {
+				region.hidden = rows.length === 0;
+				table.show(rows);
+				return rows.length;
+			};
+			return {
+				async search(text) {
+					const rows = await search(client, text);
+					return () => show(rows);
+				},
+				clear: () => show([])
+			};
+		}
+	};
+	function capitalise(text) {
+		return text.charAt(0).toUpperCase() + text.slice(1);
 	}
 	// packages/pages/console/sign-in-view.ts
 	var SignInView = class {
@@ -850,20 +1348,72 @@
 			}
 		}
 	};
+	// packages/pages/console/health.ts
+	const maxEventLoopLagMs = 100;
+	const maxDeliveryLagMs = 1e3;
+	const maxSlowShare = .1;
+	const faultCodes = ["INTERNAL_SERVER_ERROR", "OUTCOME_UNKNOWN"];
+	const faultWindowMs = 3e5;
+	const maxFailedShare = .1;
+	const minFailedPerSecond = 5;
+	const maxQueueDepth = 100;
+	const list = new Intl.ListFormat("en-GB");
+	function findReasons(status) {
+		return [
+			...ofParts(status),
+			...ofAllNodes(status),
+			...ofSingleNodes(status)
+		];
+	}
+	function ofParts({ database, bus }) {
+		return [...when(!database.isUp, "the database is down"), ...when(!bus.isUp, "the bus is down")];
+	}
+	function ofAllNodes({ nodes, errors, time }) {
+		const sum = (read) => nodes.reduce((total, node) => total + read(node), 0);
+		const failed = sum((node) => node.failedOperationsPerSecond);
+		const isFailing = failed >= minFailedPerSecond && failed > maxFailedShare * sum((node) => node.operationsPerSecond);
+		const areSlow = sum((node) => node.slowConsumers) > maxSlowShare * sum((node) => node.subscriptions);
+		const since = Date.parse(time) - faultWindowMs;
+		const hasFault = errors.some(({ code, lastAt }) => faultCodes.includes(code) && Date.parse(lastAt ?? "") > since);
+		const versions = [...new Set(nodes.map(({ version }) => version))];
+		return [
+			...when(hasFault, "an operation failed in the last five minutes because of the server"),
+			...when(isFailing, "more than 10 % of all operations fail"),
+			...when(areSlow, "more than 10 % of all subscriptions have slow consumers"),
+			...when(versions.length > 1, `the nodes have different versions: ${list.format(versions)}`)
+		];
+	}
+	function ofSingleNodes({ nodes }) {
+		const where = (text, isDegraded) => {
+			const names = nodes.filter(isDegraded).map(({ name }) => name);
+			return when(names.length > 0, `${text} on ${list.format(names)}`);
+		};
+		return [
+			...where("the event loop is delayed by more than 100 ms", (node) => node.eventLoopLagMs > maxEventLoopLagMs),
+			...where("events are delivered more than 1 s late", (node) => node.lagMs > maxDeliveryLagMs),
+			...where("a queue has more than 100 entries", ({ queues }) => queues.some(({ depth }) => depth > maxQueueDepth))
+		];
+	}
+	function when(isDegraded, reason) {
+		return isDegraded ? [reason] : [];
+	}
 	const maxGapSeconds = 3;
 	var History = class {
-		#samples = [];
+		#samples;
+		constructor(samples = []) {
+			this.#samples = [...samples];
+		}
+		get samples() {
+			return this.#samples;
+		}
 		add({ time: iso, nodes }) {
 			const time = Date.parse(iso) / 1e3;
 			const latest = this.#samples.at(-1)?.time ?? time;
 			if (time < latest) this.clear();
-			if (time > latest + maxGapSeconds) this.#samples.push({
-				time: latest + 1,
-				nodes: void 0
-			});
+			if (time > latest + maxGapSeconds) this.#samples.push({ time: latest + 1 });
 			this.#samples.push({
 				time,
-				nodes
+				nodes: nodes.map(toPlotted)
 			});
 			this.#samples = this.#samples.filter((sample) => sample.time >= time - 300);
 		}
@@ -894,6 +1444,14 @@
 			return this.#samples.map(({ time }) => time);
 		}
 	};
+	function toPlotted({ name, operationsPerSecond, deliveriesPerSecond, lagMs }) {
+		return {
+			name,
+			operationsPerSecond,
+			deliveriesPerSecond,
+			lagMs
+		};
+	}
 	// packages/pages/console/plots.ts
 	const height = 180;
 	const themes = {
@@ -993,7 +1551,7 @@
 			},
 			axes: [{
 				...axis,
-				values: (_plot, times) => times.map((time) => formatClock(time * 1e3))
+				values: (_plot, times) => times.map(formatTick)
 			}, {
 				...axis,
 				size: 56
@@ -1006,6 +1564,10 @@
 				value: (_plot, value) => value === null ? "–" : formatNumber(value)
 			}))]
 		};
+	}
+	function formatTick(time) {
+		const clock = formatClock(time * 1e3);
+		return phone.matches ? clock.slice(0, 5) : clock;
 	}
 	const sum = (values) => values.reduce((total, value) => total + value, 0);
 	const highest = (values) => Math.max(0, ...values);
@@ -1026,12 +1588,25 @@
 			})
 		];
 	}
+	// packages/pages/console/stored-history.ts
+	const key = "postroom:console:history";
+	const maxLength = 1e6;
+	function readStoredHistory() {
+		return JSON.parse(sessionStorage.getItem(key) ?? "[]");
+	}
+	function storeHistory(samples) {
+		const text = JSON.stringify(samples);
+		if (samples.length > 0 && text.length <= maxLength) sessionStorage.setItem(key, text);
+		else sessionStorage.removeItem(key);
+	}
 	// packages/pages/console/status-view.ts
 	var StatusView = class {
+		#health = find("health", HTMLElement);
 		#database = find("database", HTMLElement);
 		#bus = find("bus", HTMLElement);
+		#total = find("total", HTMLElement);
 		#perNode = find("per-node", HTMLInputElement);
-		#history = new History();
+		#history = new History(readStoredHistory());
 		#plots = createPlots(find("plots", HTMLElement), () => this.#draw());
 		#nodes = createNodeTable();
 		#rooms = new Table(find("rooms", HTMLTableElement), {
@@ -1057,11 +1632,14 @@
 		});
 		constructor() {
 			this.#perNode.addEventListener("change", () => this.#draw());
+			addEventListener("pagehide", () => storeHistory(this.#history.samples));
 		}
 		show(status) {
 			const { database, bus, time } = status;
+			this.#showHealth(findReasons(status));
 			showPart(this.#database, `${database.kind} ${database.version}`, database.isUp);
 			showPart(this.#bus, bus.kind, bus.isUp);
+			setText(this.#total, formatNumber(status.nodes.reduce((total, { connections }) => total + connections, 0)));
 			this.#nodes.show(status.nodes.map((node) => ({
 				...node,
 				uptime: formatDuration(node.startedAt, time)
@@ -1071,15 +1649,31 @@
 			this.#history.add(status);
 			this.#draw();
 		}
+		markOld() {
+			setText(this.#health, "Unknown: the page is not connected");
+			this.#health.className = "";
+			this.#draw();
+		}
 		clear() {
+			setText(this.#health, "");
 			for (const table of [
 				this.#nodes,
 				this.#rooms,
 				this.#errors
 			]) table.show([]);
-			for (const part of [this.#database, this.#bus]) setText(part, "");
+			for (const part of [
+				this.#database,
+				this.#bus,
+				this.#total
+			]) setText(part, "");
 			this.#history.clear();
+			storeHistory([]);
 			this.#draw();
+		}
+		#showHealth(reasons) {
+			const isHealthy = reasons.length === 0;
+			setText(this.#health, isHealthy ? "Healthy" : `Degraded: ${reasons.join("; ")}`);
+			this.#health.className = isHealthy ? "healthy" : "degraded";
 		}
 		#draw() {
 			for (const plot of this.#plots) plot.show(this.#history, this.#perNode.checked);
@@ -1136,6 +1730,7 @@
 	const signInView = new SignInView(client, session);
 	const statusView = new StatusView();
 	const connectionsView = new ConnectionsView(client);
+	const moderationView = new ModerationView(client);
 	let stop = () => {};
 	function follow(reason = "") {
 		stop();
@@ -1148,6 +1743,7 @@
 		showState("");
 		statusView.clear();
 		connectionsView.clear();
+		moderationView.clear();
 		signInView.show(reason);
 	}
 	function start() {
@@ -1165,7 +1761,9 @@
 	}
 	function showState(name, reason = "") {
 		setText(state, `${name} ${reason}`.trim());
-		state.classList.toggle("down", name === "Reconnecting…");
+		const isOld = name === "Reconnecting…";
+		state.classList.toggle("down", isOld);
+		if (isOld) statusView.markOld();
 	}
 	session.addEventListener("change", (event) => follow(event instanceof CustomEvent ? event.detail : ""));
 	signOut.addEventListener("click", () => session.end());

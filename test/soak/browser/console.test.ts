@@ -137,6 +137,140 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await expect.poll(() => rows.count()).toBe(50);
   });
 
+  it('searches the connections by user, transport and address, and keeps the search when the table is refreshed', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada } = world;
+    const adele = await postroom.signUp('Adele');
+    for (const token of [ada.token, adele.token, undefined]) await connect(postroom, token);
+    const opened = await openAsAdmin(world);
+    const rows = opened.page.locator('#connections tbody tr');
+    const found = async (text: string) => {
+      await opened.press('Search');
+      await opened.announces(text);
+    };
+    await expect.poll(() => rows.count()).toBe(4);
+    await opened.page.getByLabel('User', { exact: true }).fill('adel');
+    await found('1 connection matches the search.');
+    expect(await opened.rows('connections', 'Adele').count()).toBe(1);
+    // The page asks for the connections every 3 seconds: one more appears, and no other.
+    await connect(postroom);
+    await connect(postroom, adele.token);
+    await opened.announces('2 connections match the search.');
+    expect(await opened.rows('connections', 'Adele').count()).toBe(2);
+    expect(await rows.count()).toBe(2);
+    expect(await opened.page.locator('#total').textContent()).toMatch(/^[4-6]$/);
+
+    await opened.page.getByLabel('Transport').selectOption('Event stream');
+    await found('No connection matches the search.');
+    await opened.page.getByLabel('Transport').selectOption('WebSocket');
+    // Two names contain it.
+    await opened.page.getByLabel('User', { exact: true }).fill('ad');
+    await found('Several users match: choose one.');
+    await opened.press(`Ada, ${ada.email}`);
+    await opened.announces('1 connection matches the search.');
+    expect(await opened.rows('connections', 'Ada').count()).toBe(1);
+    await opened.page.getByLabel('Address').fill('192.0.2.1');
+    await found('No connection matches the search.');
+    await opened.press('Clear');
+    await expect.poll(() => rows.count()).toBe(6);
+    opened.expectNoFault(postroom);
+  });
+
+  it('mutes a user in a room until a time', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada, room } = world;
+    const opened = await openAsAdmin(world);
+    await opened.find('Users', 'ada');
+    const button = opened.rows('found-users', 'Ada').getByRole('button', { name: 'Mute Ada' });
+    await button.click();
+    const dialog = opened.page.getByRole('dialog', { name: 'Mute Ada in a room' });
+    await dialog.getByLabel('Room').fill('no such room');
+    await dialog.getByLabel('Until').fill('2099-01-31T12:00');
+    await opened.press('Mute');
+    await opened.announces('Could not mute Ada: No room has the name or id “no such room”.');
+    await button.click();
+    await dialog.getByLabel('Room').fill('hall');
+    await dialog.getByLabel('Until').fill('2099-01-31T12:00');
+    await dialog.getByLabel('Until').press('Enter');
+    await opened.announces('Muted Ada in hall until 31 Jan 2099, 12:00:00.');
+    await expect(postroom.createPost(ada, room, 'muted')).rejects.toThrow('FORBIDDEN');
+    await button.click();
+    await dialog.getByLabel('Room').fill(room);
+    await dialog.getByLabel('Until').fill('');
+    await opened.press('Mute');
+    await opened.announces('Ada is not muted in hall.');
+    await postroom.createPost(ada, room, 'may post again');
+    opened.expectNoFault(postroom);
+  });
+
+  it('deletes a post, a room and an account after a confirmation that names them', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, owner, ada, room } = world;
+    const post = await postroom.createPost(ada, room, 'Spam');
+    const opened = await openAsAdmin(world);
+    await opened.find('Posts', 'nothing like it');
+    await opened.announces('No posts match “nothing like it”.');
+    await opened.find('Posts', 'spam');
+    const row = opened.rows('found-posts', 'Spam');
+    await row.getByRole('button', { name: 'Delete the post Spam' }).click();
+    await opened.page.getByRole('dialog', { name: 'Delete the post Spam of Ada in hall?' }).waitFor();
+    await opened.press('Cancel');
+    await row.getByRole('button', { name: 'Delete the post Spam' }).click();
+    await opened.press('Delete post');
+    await opened.announces('Deleted the post Spam.');
+    await row.waitFor({ state: 'detached' });
+    expect(await postroom.ask(`{ post(id: "${post}") { id } }`)).toEqual({ post: null });
+
+    await opened.find('Rooms', room);
+    await opened.rows('found-rooms', 'hall').getByRole('button', { name: 'Delete the room hall' }).click();
+    await opened.page.getByRole('dialog', { name: 'Delete the room hall with all its posts?' }).waitFor();
+    await opened.press('Delete room');
+    await opened.announces('Deleted the room hall.');
+    expect(await postroom.ask(`{ room(id: "${room}") { id } }`)).toEqual({ room: null });
+
+    await opened.find('Users', ada.id);
+    await opened.rows('found-users', 'Ada').getByRole('button', { name: 'Delete the account of Ada' }).click();
+    const question = opened.page.getByRole('dialog', { name: `Delete the account of Ada, ${ada.email}?` });
+    await question.getByLabel('Delete the published posts, too').check();
+    await opened.press('Delete account');
+    await opened.announces('Deleted the account of Ada.');
+    const { user } = await postroom.ask(`{ user(id: "${ada.id}") { email } }`, {}, owner.token);
+    expect(user?.email ?? null).toBeNull();
+    opened.expectNoFault(postroom);
+  });
+
+  it('reports why the server refused an action', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, owner, ada, room } = world;
+    const post = await postroom.createPost(ada, room, 'Spam');
+    const opened = await openAsAdmin(world);
+    await opened.find('Posts', post);
+    const button = opened.rows('found-posts', 'Spam').getByRole('button', { name: 'Delete' });
+    await button.waitFor();
+    await postroom.ask(`mutation { deletePost(input: { id: "${post}" }) { post { id } } }`, {}, owner.token);
+    await button.click();
+    await opened.press('Delete post');
+    await expect
+      .poll(() => opened.page.locator('#moderation-notice').textContent())
+      .toMatch(/^Could not delete the post Spam: ./);
+  });
+
+  it('ends all connections of a user after a confirmation', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada } = world;
+    const clients = [await connect(postroom, ada.token), await connect(postroom, ada.token)];
+    const anonymous = await connect(postroom);
+    const opened = await openAsAdmin(world);
+    await opened.find('Users', 'Ada');
+    await opened.rows('found-users', 'Ada').getByRole('button', { name: 'End connections of Ada' }).click();
+    await opened.page.getByRole('dialog', { name: 'End all connections of Ada?' }).waitFor();
+    await opened.press('End connections');
+    await opened.announces('Ended 2 connections of Ada.');
+    for (const client of clients) expect((await client.closed).code).toBe(1008);
+    expect(anonymous.webSocket.readyState).toBe(anonymous.webSocket.OPEN);
+    opened.expectNoFault(postroom);
+  });
+
   it.skipIf(!hasRedis)('shows a line for each node, or one for all', async () => {
     const redis = await RedisServer.launch();
     onTestFinished(() => redis.stop());
@@ -230,6 +364,77 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await again.promise;
   });
 
+  /** Opens the console as an admin; it receives the statuses of the server as `change` changes them. */
+  async function openWithStatus(world: StreamFixture, change: (status: operations.Status) => void): Promise<Console> {
+    const visitor = await newVisitor(browser);
+    await visitor.routeWebSocket(/graphql$/, (page) => {
+      const server = page.connectToServer();
+      server.onMessage((text) => {
+        const message = JSON.parse(String(text));
+        const status = message.payload?.data?.serverStatusChanged;
+        if (status) change(status);
+        page.send(JSON.stringify(message));
+      });
+    });
+    const opened = await Console.open(visitor, world.postroom);
+    await opened.signIn(world.owner);
+    await opened.isIn('Live');
+    return opened;
+  }
+
+  it('says whether the server is healthy, and otherwise why', async () => {
+    const world = await launchStreamFixture();
+    let changes: Partial<operations.Status> = {};
+    const opened = await openWithStatus(world, (status) => {
+      // The machine that runs the test may be busy.
+      for (const node of status.nodes) Object.assign(node, { eventLoopLagMs: 1, lagMs: 1 });
+      Object.assign(status, changes);
+    });
+    const line = opened.page.getByRole('status').and(opened.page.locator('#health'));
+    await expect.poll(() => line.textContent()).toBe('Healthy');
+    changes = { bus: { kind: 'redis', isUp: false } };
+    await expect.poll(() => line.textContent()).toBe('Degraded: the bus is down');
+    changes = {};
+    await expect.poll(() => line.textContent()).toBe('Healthy');
+    await world.postroom.stop();
+    await expect.poll(() => line.textContent()).toBe('Unknown: the page is not connected');
+  });
+
+  it('keeps the history of the plots when it is reloaded, with the gap, until the admin signs out', async () => {
+    const world = await launchStreamFixture({ NODE_NAME: 'north' });
+    let laterMs = 0;
+    let operationsPerSecond = 100;
+    const opened = await openWithStatus(world, (status) => {
+      status.time = new Date(Date.parse(status.time) + laterMs).toISOString();
+      // A line with a height has at least two samples.
+      operationsPerSecond /= 2;
+      for (const node of status.nodes) Object.assign(node, { operationsPerSecond });
+    });
+    const plot = 'Operations per second';
+    await expect.poll(() => opened.heightOf(plot)).toBeGreaterThan(0.3);
+    // As if the page was away for a minute.
+    laterMs = 60_000;
+    await opened.page.reload();
+    await expect.poll(() => opened.widestGapOf(plot)).toBeGreaterThan(0.1);
+    expect(await opened.heightOf(plot)).toBeGreaterThan(0.3);
+    const [sample] = (await opened.storedHistory()) ?? [];
+    expect(sample).toEqual({
+      time: expect.any(Number),
+      nodes: [
+        {
+          name: 'north',
+          operationsPerSecond: expect.any(Number),
+          deliveriesPerSecond: expect.any(Number),
+          lagMs: expect.any(Number),
+        },
+      ],
+    });
+    await opened.press('Sign out');
+    await opened.asksToSignIn('');
+    await opened.page.reload();
+    expect(await opened.storedHistory()).toBeNull();
+  });
+
   it.skipIf(postgresPrograms === undefined)('shows that the database is down, and that it is back', async () => {
     const cluster = await PostgresCluster.start();
     onTestFinished(() => cluster.remove());
@@ -250,6 +455,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     proxy.retarget('postgres://127.0.0.1:1/nothing');
     await expect.poll(state).toMatch(/, down$/);
     await opened.rows('rooms', 'unknown').waitFor();
+    await expect.poll(() => opened.health()).toMatch(/^Degraded: the database is down/);
     await opened.isIn('Live');
     proxy.retarget(database);
     await expect.poll(state).toMatch(/, up$/);
@@ -268,21 +474,60 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await opened.rows('rooms', html).waitFor();
     await opened.rows('connections', html).getByRole('button').click();
     await opened.page.getByRole('dialog').getByText(html).waitFor();
+    await opened.press('Cancel');
+    await opened.find('Users', html);
+    await opened.rows('found-users', html).getByRole('button', { name: 'Mute' }).click();
+    await opened.page.getByRole('dialog').getByText(html).waitFor();
     expect(await opened.page.locator('img, b').count()).toBe(0);
     opened.expectNoFault(postroom);
   });
 
-  it.each(['light', 'dark'] as const)('has no fault that axe-core finds, in the %s theme', async (colorScheme) => {
+  const sizes = [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ];
+  const appearances = sizes.flatMap((size) => (['light', 'dark'] as const).map((theme) => ({ ...size, theme })));
+
+  it.each(appearances)('has no fault that axe-core finds, and nothing overflows: $width x $height, $theme', async ({
+    theme,
+    ...size
+  }) => {
     const world = await launchStreamFixture();
-    const opened = await open(world.postroom);
-    await opened.page.emulateMedia({ colorScheme });
-    expect(await opened.violations()).toEqual([]);
+    await connect(world.postroom, world.ada.token);
+    const opened = await Console.open(await newVisitor(browser, size), world.postroom);
+    const check = async () => {
+      expect(await opened.violations()).toEqual([]);
+      expect(await opened.overflow()).toBe(0);
+    };
+    await opened.page.emulateMedia({ colorScheme: theme });
+    await check();
     await opened.signIn(world.owner);
     await opened.isIn('Live');
     await opened.rows('connections', 'Owner').waitFor();
     await opened.page.getByLabel('Each node').check();
-    expect(await opened.violations()).toEqual([]);
+    await check();
+    await opened.find('Users', 'a');
+    const mute = opened.rows('found-users', 'Ada').getByRole('button', { name: 'Mute Ada' });
+    await mute.waitFor();
+    await check();
+    await mute.click();
+    await check();
+    await opened.page.keyboard.press('Escape');
     await opened.rows('connections', 'Owner').getByRole('button').click();
-    expect(await opened.violations()).toEqual([]);
+    await check();
+  });
+
+  it('shows each row of a table as a card on a phone, with the title of each value', async () => {
+    const world = await launchStreamFixture();
+    const opened = await Console.open(await newVisitor(browser, { width: 390, height: 844 }), world.postroom);
+    await opened.signIn(world.owner);
+    const row = opened.rows('connections', 'Owner');
+    await row.waitFor();
+    const cell = row.getByRole('cell', { name: /WebSocket$/ });
+    const title = () => cell.evaluate((element) => getComputedStyle(element, '::before').content);
+    expect(await title()).toBe('"Transport"');
+    await opened.page.setViewportSize({ width: 1280, height: 800 });
+    expect(await title()).toBe('none');
+    await opened.page.getByRole('columnheader', { name: 'Transport' }).waitFor();
   });
 });
