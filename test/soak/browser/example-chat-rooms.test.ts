@@ -206,7 +206,8 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, () 
 
   it('are read only as far as they were seen: not the posts below the visible part, nor those that arrive there', async () => {
     const { postroom, ada, ben, hall } = await launch();
-    for (let number = 1; number <= 60; number += 1) await postroom.createPost(ada, hall, `post ${number}`);
+    for (let number = 1; number <= 60; number += 1)
+      await postroom.createPost(ada, hall, `post ${number}`, 'three\nmore\nlines');
     const chat = await users.open(ben);
     await chat.page.setViewportSize({ width: 1_280, height: 800 });
     await chat.choose('hall');
@@ -217,6 +218,7 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, () 
     const countBelow = async () => Number.parseInt(await below.innerText(), 10);
     await expect.poll(async () => (await countBelow()) - (await unread())).toBe(0);
     const before = await unread();
+    expect(60 - before).toBe(await countVisible(chat));
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(60);
     await postroom.createPost(ada, hall, 'one more');
@@ -295,6 +297,15 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, () 
     expectNoFaults(one, other);
   });
 });
+
+/** The number of posts of which at least a line is in the visible part of the list. */
+function countVisible({ page }: Chat): Promise<number> {
+  return page.getByRole('log').evaluate((list) => {
+    const { top, bottom } = list.getBoundingClientRect();
+    const boxes = [...list.querySelectorAll('li[id]')].map((item) => item.getBoundingClientRect());
+    return boxes.filter((box) => box.bottom > top && box.top < bottom - 16).length;
+  });
+}
 
 function joinRoom(postroom: Postroom, { token }: Person, room: string): Promise<unknown> {
   return postroom.ask('mutation ($room: ID!) { joinRoom(input: { room: $room }) { room { id } } }', { room }, token);
