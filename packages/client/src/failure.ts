@@ -29,7 +29,6 @@ const actions: Record<string, Action> = {
   NOT_FOUND: 'stop',
   ROOM_DELETED: 'stop',
   MEMBERSHIP_REVOKED: 'stop',
-  CONNECTION_ENDED: 'stop',
 };
 
 /** The codes of an operation of which nobody knows whether it has changed something. */

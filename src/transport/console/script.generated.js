@@ -58,8 +58,7 @@
 		UNAUTHENTICATED: "signIn",
 		NOT_FOUND: "stop",
 		ROOM_DELETED: "stop",
-		MEMBERSHIP_REVOKED: "stop",
-		CONNECTION_ENDED: "stop"
+		MEMBERSHIP_REVOKED: "stop"
 	};
 	const unknownOutcomes = ["NO_ANSWER", "OUTCOME_UNKNOWN"];
 	const closeCodes = {

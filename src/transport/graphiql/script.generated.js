@@ -171,8 +171,7 @@
 		UNAUTHENTICATED: "signIn",
 		NOT_FOUND: "stop",
 		ROOM_DELETED: "stop",
-		MEMBERSHIP_REVOKED: "stop",
-		CONNECTION_ENDED: "stop"
+		MEMBERSHIP_REVOKED: "stop"
 	};
 	const closeCodes = {
 		1008: "CONNECTION_ENDED",

@@ -164,13 +164,13 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, () 
 
     // A room whose name only claims to be that of two people.
     const eve = await postroom.signUp('Eve');
-    const name = `direct ${[ada.id, ben.id].sort().join(' ')}`;
+    const name = 'Ada, Ben';
     const text =
       'mutation ($name: String!) { createRoom(input: { name: $name, visibility: PRIVATE }) { room { id } } }';
     const { createRoom } = await postroom.ask(text, { name }, eve.token);
     const add = 'mutation ($input: AddRoomMemberInput!) { addRoomMember(input: $input) { room { id } } }';
     await postroom.ask(add, { input: { room: createRoom.room.id, user: ada.id } }, eve.token);
-    await one.lists('Former direct message', 'hall', 'attic');
+    await one.lists(name, 'hall', 'attic');
     expectNoFaults(one, other);
   });
 

@@ -40,7 +40,7 @@ export function RoomView({ id, user, onSeeEnd }: RoomViewProps) {
   const outgoing = useMemo(() => entries.filter(({ state }) => state !== 'sent'), [entries]);
 
   const draftKey = `postroom:draft:${id}`;
-  if (failure?.action === 'stop' && failure.code !== 'CONNECTION_ENDED') return <Unavailable />;
+  if (failure?.action === 'stop') return <Unavailable />;
   const typing = presence.typing.filter((present) => present.id !== viewer.id);
   return (
     <>
