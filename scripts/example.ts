@@ -32,10 +32,10 @@ await stopIfItFails(start);
 
 async function start(): Promise<void> {
   await buildClientPackage();
-  // Also those of an earlier version of the app.
-  if (!existsSync(join(folder, 'node_modules/@postroom/client'))) {
+  // Also if it has those of an earlier version, or not those for development.
+  if (['@postroom/client', 'vite'].some((name) => !existsSync(join(folder, 'node_modules', name)))) {
     console.log('Installing the packages of the app …');
-    await runToEnd('npm', ['ci'], { cwd: folder });
+    await runToEnd('npm', ['ci', '--include=dev'], { cwd: folder });
   }
   const node = await startServer();
   const app = programs.start(

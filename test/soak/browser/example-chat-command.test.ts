@@ -7,12 +7,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../../scripts/free-port.ts';
 import { inRepository } from '../../../scripts/repository.ts';
 import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../../support/clients/browser.ts';
-import { Chat } from '../../support/clients/chat.ts';
+import { Chat, installChat } from '../../support/clients/chat.ts';
 import { ReceivedQueue } from '../../support/clients/received-queue.ts';
 import { scratchFolder } from '../../support/server/postroom.ts';
 
 describe.skipIf(!hasChromium)(`npm run example${chromiumNote}`, () => {
   it('starts the server and the app, starts a killed server again, so that nothing is lost, and Ctrl-C stops both', async () => {
+    await installChat();
     const [port, appPort] = [String(await findFreePort()), String(await findFreePort())];
     const urls = [`http://127.0.0.1:${port}/health`, `http://localhost:${appPort}/`];
     const npm = start(port, appPort, join(scratchFolder(), 'chat.db'));
@@ -23,6 +24,7 @@ describe.skipIf(!hasChromium)(`npm run example${chromiumNote}`, () => {
     };
     onTestFinished(interrupt);
     const lines = new ReceivedQueue<string>();
+    npm.once('close', (status) => lines.close(() => `npm run example ended with ${status}`));
     createInterface(npm.stdout).on('line', (line) => line.startsWith('{') || lines.push(line));
     while (!(await lines.next()).startsWith('The app is at'));
     for (const url of urls) expect((await fetch(url)).status).toBe(200);

@@ -120,8 +120,9 @@ describe('the page', () => {
 
   it('has examples whose names do not collide with those of the README', () => {
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-    const taken = [...readme.matchAll(/(?:email|createRoom\(input: { name): \\"([^"\\]+)/g)].map(([, name]) => name);
-    expect(taken).toHaveLength(2);
+    const matches = readme.matchAll(/(?:email|createRoom\(input: { name): \\"([^"\\]+)/g);
+    const taken = new Set(Array.from(matches, ([, name]) => name));
+    expect(taken.size).toBe(2);
     const examples = JSON.stringify(tabs);
     for (const name of taken) expect(examples).not.toContain(name);
   });

@@ -79,7 +79,8 @@ class Publisher {
 
 /** The number of log reads for each room between `from` and `to`, in milliseconds since 1970. */
 function countLogReads({ log }: PostroomProcess, from: number, to: number): Map<unknown, number> {
-  const reads = log.filter(({ msg, time }) => msg === 'log read' && Number(time) >= from && Number(time) < to);
+  const isWithin = (time: number) => time >= from && time < to;
+  const reads = log.filter(({ msg, time }) => msg === 'log read' && isWithin(Date.parse(String(time))));
   return new Map([...Map.groupBy(reads, ({ roomId }) => roomId)].map(([room, { length }]) => [room, length]));
 }
 

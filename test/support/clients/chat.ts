@@ -13,12 +13,16 @@ const folder = inRepository('examples/chat');
 const vite = join(folder, 'node_modules/vite/bin/vite.js');
 
 /** Files of tests run at the same time: under a lock, the first one installs the packages of the lock file. */
-const build = [
+const install = [
   'cd "$0"',
-  '{ test node_modules/.package-lock.json -nt package-lock.json || npm ci --no-audit --prefer-offline; }',
+  '{ test node_modules/.package-lock.json -nt package-lock.json || npm ci --include=dev --no-audit --prefer-offline; }',
   'npm run build-client --prefix ../..',
-  'npm run build -- --outDir "$1" --emptyOutDir',
 ].join(' && ');
+const build = `${install} && npm run build -- --outDir "$1" --emptyOutDir`;
+
+export async function installChat(): Promise<void> {
+  await runToEnd('flock', [join(folder, 'package-lock.json'), 'sh', '-c', install, folder], {});
+}
 
 /** In `development`, React reports what it finds; `production` is what users run. */
 export type ChatMode = 'development' | 'production';

@@ -18,7 +18,7 @@ export class Console {
     page.on('pageerror', (error) => this.faults.push(String(error)));
     page.on('console', (message) => {
       // Answers that are refused, and a server that is restarted.
-      const isOfRequest = message.text().startsWith('Failed to load resource');
+      const isOfRequest = /^(Failed to load resource|WebSocket connection to )/.test(message.text());
       if (message.type() === 'error' && !isOfRequest) this.faults.push(message.text());
     });
   }
