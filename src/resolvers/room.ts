@@ -1,4 +1,4 @@
-import { maxNameLength, toComposed, toName } from '../common/names.ts';
+import { toComposed, toName } from '../common/names.ts';
 import { type Db, UniqueViolation } from '../data/database/database.ts';
 import { deleteRoom } from '../data/domain/deletions.ts';
 import { findInvitations } from '../data/domain/invitations.ts';
@@ -168,22 +168,26 @@ export const roomMutations = {
     }),
 } satisfies MutationResolvers;
 
+/** Without the names of its users, which may change, and are erased with their accounts. */
+const directRoomName = 'direct room';
+
 async function openDirectRoom(context: Context, otherId: string): Promise<{ room: RoomRow | Promise<RoomRow> }> {
   const pair = [context.viewer?.user.id, otherId].sort().join(' ');
   const open = () =>
     changeAfterReads(
       context,
       { account: 'share', row: (db) => findDirectRoom(db, pair, 'share') },
-      async (db, { append, write }, { user: viewer }, present) => {
+      async (db, { append, write, afterCommit }, { user: viewer }, present) => {
         const other = assertUser(await findUser(db, otherId, 'share'));
         if (other.id === viewer.id) throw invalidInput([{ field: 'user', issue: 'invalid' }]);
-        const name = toName(Array.from(`${viewer.name}, ${other.name}`).slice(0, maxNameLength).join(''));
-        const row = present ?? createRoomRow({ name, visibility: 'PRIVATE' });
+        const row = present ?? createRoomRow({ name: directRoomName, visibility: 'PRIVATE' });
         const room = present ?? write(insertDirectRoom(db, pair, row));
         const members = await findMembersAmong(db, row.id, [viewer.id, other.id]);
         if (!members.members.has(other.id)) await assertMayBeAdded(db, other.id);
         for (const user of [viewer, other])
           if (!members.members.has(user.id)) append(membershipEvent('MemberJoined', row, user, viewer.id));
+        const added = { event: 'memberAdded', roomId: row.id, userId: other.id, byUserId: viewer.id } as const;
+        if (!members.members.has(other.id)) afterCommit(() => context.services.audit(added));
         return { room };
       },
     );

@@ -4,6 +4,7 @@ export type Session = { token: string; user: User };
 
 const sessionKey = 'postroom:session';
 const reasonKey = 'postroom:reason';
+export const draftPrefix = 'postroom:draft:';
 
 /** The tabs of a browser share the session. */
 export const readSession = (): Session | null => JSON.parse(localStorage.getItem(sessionKey) ?? 'null');
@@ -15,6 +16,7 @@ export const readEndReason = () => sessionStorage.getItem(reasonKey) ?? '';
 export function endSession(reason = ''): void {
   sessionStorage.setItem(reasonKey, reason);
   localStorage.removeItem(sessionKey);
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(draftPrefix)) sessionStorage.removeItem(key);
   location.reload();
 }
 

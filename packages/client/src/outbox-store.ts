@@ -1,6 +1,6 @@
 import type { PostroomClient } from './client.ts';
 import { type Failure, failureOf, retryOf } from './failure.ts';
-import { createStore, type Store } from './store.ts';
+import { callSafely, createStore, type Store } from './store.ts';
 import { type Post, postSelection } from './types.ts';
 
 /** A new post. */
@@ -132,7 +132,7 @@ export function outboxStore(client: PostroomClient, name: string, storage = open
             createPost(input: $input) @idempotent(key: $key) { post { ${postSelection} } } }`,
           { input: { room, title, body }, key },
         );
-        for (const listener of listeners) listener(createPost.post, room);
+        for (const listener of listeners) callSafely(() => listener(createPost.post, room));
         return change(key, { state: 'sent', failure: undefined });
       } catch (error) {
         const ms = Date.now() < triedAt + maxRepeatMs ? retryOf(error, { isSafe: true, attempt }) : undefined;

@@ -69,7 +69,11 @@ export function resumableSse<Client extends SseClient>({
       see(result);
       sink.next(result);
     };
-    return client.subscribe(resumed, { ...sink, next });
+    return client.subscribe(resumed, {
+      next,
+      error: (error: unknown) => sink.error(error),
+      complete: () => sink.complete(),
+    });
   }
 
   function iterate(request: Request) {

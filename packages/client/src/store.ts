@@ -18,7 +18,7 @@ export function createStore<Value extends object>(
   const listeners = new Set<() => void>();
   const update = (change: Partial<Value>) => {
     value = { ...value, ...change };
-    for (const listener of listeners) listener();
+    for (const listener of listeners) callSafely(listener);
   };
   return {
     get: () => value,
@@ -33,4 +33,15 @@ export function createStore<Value extends object>(
     },
     update,
   };
+}
+
+/** The exception of an app must not end the connection on which its event has arrived: it is reported as uncaught. */
+export function callSafely(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }

@@ -72,13 +72,18 @@ export class Client {
   stream(request: Request, headers: Headers = {}): LiveStream {
     const session = this.#session;
     const typed = authorizationOf(headers)?.replace(/^bearer +/i, '');
+    /** The user may sign in as somebody else meanwhile. */
+    let own = typed ?? session.token;
     const { live, connection } = createPostroomClient({
       url: this.#endpoint.href,
       createClient,
-      token: typed ?? session.token,
-      ...(!typed && { onToken: (token: string) => session.renew(token) }),
+      token: own,
+      onToken: (token) => {
+        if (!typed && session.token === own) session.renew(token);
+        own = token;
+      },
       onEnd: ({ code }) => {
-        if (code === 'UNAUTHENTICATED' && !typed && session.token) session.refuse(session.token);
+        if (code === 'UNAUTHENTICATED' && !typed && own) session.refuse(own);
       },
     });
     const usesSession = !typed && session.token !== undefined;

@@ -192,7 +192,7 @@
 				...value,
 				...change
 			};
-			for (const listener of listeners) listener();
+			for (const listener of listeners) callSafely(listener);
 		};
 		return {
 			get: () => value,
@@ -206,6 +206,15 @@
 			},
 			update
 		};
+	}
+	function callSafely(listener) {
+		try {
+			listener();
+		} catch (error) {
+			queueMicrotask(() => {
+				throw error;
+			});
+		}
 	}
 	// packages/client/src/client.ts
 	const pongTimeoutMs = 5e3;

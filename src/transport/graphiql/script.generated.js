@@ -294,7 +294,7 @@
 				...value,
 				...change
 			};
-			for (const listener of listeners) listener();
+			for (const listener of listeners) callSafely(listener);
 		};
 		return {
 			get: () => value,
@@ -308,6 +308,15 @@
 			},
 			update
 		};
+	}
+	function callSafely(listener) {
+		try {
+			listener();
+		} catch (error) {
+			queueMicrotask(() => {
+				throw error;
+			});
+		}
 	}
 	// packages/client/src/client.ts
 	const pongTimeoutMs = 5e3;
@@ -516,13 +525,17 @@
 		stream(request, headers = {}) {
 			const session = this.#session;
 			const typed = authorizationOf(headers)?.replace(/^bearer +/i, "");
+			let own = typed ?? session.token;
 			const { live, connection } = createPostroomClient({
 				url: this.#endpoint.href,
 				createClient: graphql_ws.createClient,
-				token: typed ?? session.token,
-				...!typed && { onToken: (token) => session.renew(token) },
+				token: own,
+				onToken: (token) => {
+					if (!typed && session.token === own) session.renew(token);
+					own = token;
+				},
 				onEnd: ({ code }) => {
-					if (code === "UNAUTHENTICATED" && !typed && session.token) session.refuse(session.token);
+					if (code === "UNAUTHENTICATED" && !typed && own) session.refuse(own);
 				}
 			});
 			const usesSession = !typed && session.token !== void 0;

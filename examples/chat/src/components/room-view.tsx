@@ -6,6 +6,7 @@ import { useDeletions } from '../deletions.ts';
 import { useAction } from '../failures.ts';
 import { joinRoom } from '../operations.ts';
 import { useReading } from '../reading.ts';
+import { draftPrefix } from '../session.ts';
 import { toPostText } from '../text.ts';
 import { Composer } from './composer.tsx';
 import { ConnectionBadge } from './connection.tsx';
@@ -39,7 +40,7 @@ export function RoomView({ id, user, onSeeEnd }: RoomViewProps) {
   const shown = useMemo(() => posts.filter((post) => !hidden.includes(post.id)), [posts, hidden]);
   const outgoing = useMemo(() => entries.filter(({ state }) => state !== 'sent'), [entries]);
 
-  const draftKey = `postroom:draft:${id}`;
+  const draftKey = `${draftPrefix}${id}`;
   if (failure?.action === 'stop') return <Unavailable />;
   const typing = presence.typing.filter((present) => present.id !== viewer.id);
   return (
