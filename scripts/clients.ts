@@ -35,8 +35,7 @@ if (!Number.isSafeInteger(restarts) || restarts < 1) {
   process.exit(1);
 }
 const names = findNames(positionals);
-await import('./build.ts');
-await buildClientPackage();
+await Promise.all([import('./build.ts'), buildClientPackage()]);
 const results: Result[] = [];
 const queue = names.values();
 await Promise.all(Array.from({ length: clientsAtOnce }, runNext));

@@ -50,7 +50,7 @@ async function runScripts(result: Result, folder: string, restarts: number): Pro
   await check(result, folder, 'test');
   if ('test:trusted' in scripts) await checkTrusted(result, folder);
   const followers = Object.keys(scripts).filter((script) => script.startsWith('follow'));
-  for (const script of followers) await follow(result, folder, script, restarts);
+  await Promise.all(followers.map((script) => follow(result, folder, script, restarts)));
 }
 
 async function install(folder: string): Promise<void> {
