@@ -25,8 +25,8 @@ export default defineConfig({
     pool: 'forks',
     // The files of a worker share its modules: loading them for each file took as long as the tests.
     isolate: false,
-    // A test waits for about half of its time.
-    maxWorkers: 5,
+    // A test waits for more than half of its time.
+    maxWorkers: 7,
     sequence: { sequencer: LongestFirst },
     // On a busy machine a test takes several times as long.
     testTimeout: 60_000,

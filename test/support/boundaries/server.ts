@@ -16,7 +16,7 @@ export async function lineOf(
   timeout?: number,
 ): Promise<LogLine> {
   const find = () => log.slice(from).find(fits);
-  await expect.poll(find, timeout === undefined ? {} : { timeout }).toBeDefined();
+  await expect.poll(find, { interval: 10, ...(timeout !== undefined && { timeout }) }).toBeDefined();
   return find() as LogLine;
 }
 

@@ -13,7 +13,7 @@ const settings = {
   full_page_writes: 'off',
   // With a database for each test, it would start ten processes in each second.
   autovacuum: 'off',
-  max_connections: '400',
+  max_connections: '600',
   shared_buffers: '64MB',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',

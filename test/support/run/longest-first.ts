@@ -5,14 +5,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'presence/nodes',
   'http/wire',
-  'commands/import',
   'storage/deletion-steps',
-  'api/room-visibility',
   'live/feed-faults',
+  'live/rewound-history',
   'nodes/bus',
-  'operations/boundaries',
+  'commands/start',
   'presence/presence',
   'inbox/members',
+  'operations/boundaries',
+  'live/ends',
+  'database/long-reads',
+  'nodes/shared-rate',
+  'access/revoked-elsewhere',
 ];
 
 /**
