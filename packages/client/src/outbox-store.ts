@@ -1,6 +1,7 @@
 import type { PostroomClient } from './client.ts';
 import { type Failure, failureOf, retryOf } from './failure.ts';
-import { callSafely, createStore, type Store } from './store.ts';
+import { callSafely } from './sink.ts';
+import { createStore, type Store } from './store.ts';
 import { type Post, postSelection } from './types.ts';
 
 /** A new post. */

@@ -3,7 +3,7 @@ import type { Failure } from './failure.ts';
 import { follow } from './follow.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import { createStore, type Store } from './store.ts';
-import { type Post, postSelection, type Room, type User } from './types.ts';
+import { type Post, positionOf, postSelection, type Room, type User } from './types.ts';
 
 export interface RoomState<P extends Post = Post> {
   viewer: User | null;
@@ -90,10 +90,10 @@ export function roomStore<P extends Post = Post>(
   /** Shows a post, in the order of the server, unless it was deleted or is newer already. */
   function put(changed: P): void {
     const { posts } = store.get();
-    const old = posts.find((present) => present.id === changed.id);
-    if (others.get(changed.id) === null || (old && old.version > changed.version)) return;
-    const rest = posts.filter((present) => present !== old);
-    store.update({ posts: [...rest, changed].sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1)) });
+    const shown = posts.findIndex((post) => post.id === changed.id);
+    if (others.get(changed.id) === null || (posts[shown]?.version ?? 0) > changed.version) return;
+    const previous = posts.findLastIndex((post) => positionOf(post) < positionOf(changed));
+    store.update({ posts: shown < 0 ? posts.toSpliced(previous + 1, 0, changed) : posts.with(shown, changed) });
   }
 
   function remove(postId: string): void {
@@ -140,8 +140,6 @@ export function roomStore<P extends Post = Post>(
 }
 
 const maxMembers = 100;
-
-const orderOf = ({ publishedAt, id }: Post) => `${publishedAt} ${id}`;
 
 interface Page<P> {
   nodes: P[];
