@@ -1,3 +1,4 @@
+import { renewSession as renewSessionText } from './documents.ts';
 import { type Failure, failureOf, isTemporary } from './failure.ts';
 import { createResume } from './resume.ts';
 import { callSafely, type Request, type Result, type Sink, toSafeSink } from './sink.ts';
@@ -168,7 +169,7 @@ export function createPostroomClient<Live extends LiveClient>({
           await authorization();
           if (token !== sent) return sendToken();
         } else {
-          const { renewSession } = await request<Renewal>('mutation { renewSession { accessToken } }');
+          const { renewSession } = await request<Renewal>(renewSessionText);
           // The app may have set another meanwhile.
           if (token === old) setToken(renewSession.accessToken);
           return;

@@ -44,6 +44,8 @@
 			this.dispatchEvent(new CustomEvent("change", { detail: reason }));
 		}
 	};
+	// packages/client/src/documents.ts
+	const renewSession = "mutation { renewSession { accessToken } }";
 	// packages/client/src/failure.ts
 	const actions = {
 		NO_ANSWER: "repeat",
@@ -313,8 +315,8 @@
 						await authorization();
 						if (token !== sent) return sendToken();
 					} else {
-						const { renewSession } = await request("mutation { renewSession { accessToken } }");
-						if (token === old) setToken(renewSession.accessToken);
+						const { renewSession: renewSession$1 } = await request(renewSession);
+						if (token === old) setToken(renewSession$1.accessToken);
 						return;
 					}
 				} catch (error) {
