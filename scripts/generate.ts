@@ -5,6 +5,7 @@ import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { buildSchema, isAbstractType, parse, Source } from 'graphql';
 import { inboxEventTypes, roomEventTypes } from '../src/data/event-log/room-event-types.ts';
+import { generateClientDocuments } from './generate/client-documents.ts';
 import { generateErrorDocs } from './generate/error-docs.ts';
 import { bundlePage } from './generate/page-scripts.ts';
 import { inRepository, runInstalled } from './repository.ts';
@@ -16,6 +17,7 @@ const generated: Record<string, (sdl: string) => Promise<string>> = {
   [resolverTypes]: generateResolverTypes,
   'possible-types.json': generatePossibleTypes,
   'docs/errors.md': async () => generateErrorDocs(),
+  'packages/client/documents.json': async () => generateClientDocuments(),
   'src/transport/console/script.generated.js': () => bundlePage('packages/pages/console/start.ts'),
   'src/transport/graphiql/script.generated.js': () => bundlePage('packages/pages/graphiql/start.js'),
 };

@@ -31,9 +31,9 @@ export class PageSession extends EventTarget {
     this.#change();
   }
 
-  /** Replaces the token of the session, if it has not ended meanwhile. */
-  renew(token: string): void {
-    if (this.#current) this.#store({ token, name: this.name });
+  /** Replaces a token that was renewed, unless the user has signed out or in meanwhile, perhaps as somebody else. */
+  renew(to: string, from: string | undefined): void {
+    if (from !== undefined && from === this.token) this.#store({ token: to, name: this.name });
   }
 
   end(reason = ''): void {

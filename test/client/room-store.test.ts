@@ -1,4 +1,5 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import WebSocket from 'ws';
 import { outboxStore, type PostroomClient, roomStore } from '../../packages/client/src/index.ts';
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { open, openClient, until } from '../support/clients/postroom-client.ts';
@@ -107,6 +108,44 @@ it('a cursor that has expired is replaced by a new query', async () => {
   await until(second, ({ posts, failure }) => titles(posts) === 'after' && !failure);
   expect(queries).toBe(2);
   expect(client.ends).toMatchObject([{ code: 'CURSOR_EXPIRED', action: 'query' }]);
+});
+
+/** Sends other cursors than those of the log, as if its events were lost, when it connects again. */
+class ForgingWebSocket extends WebSocket {
+  static isForging = false;
+
+  override send(data: string): void {
+    const message = JSON.parse(data);
+    const { seen = {} } = message.payload?.live ?? {};
+    for (const [id, cursor] of Object.entries<string>(ForgingWebSocket.isForging ? seen : {})) {
+      const { mark, seq, roomId } = openCursor(cursor);
+      seen[id] = forgeCursor(`${mark.startsWith('a') ? 'b' : 'a'}${mark.slice(1)}`, seq, roomId);
+    }
+    super.send(JSON.stringify(message));
+  }
+}
+
+it('a connection whose cursor has expired meanwhile is catching up until its store has queried again', async () => {
+  const room = await postroom.createRoom(ada, 'expired meanwhile');
+  const proxy = await createFaultProxy(postroom.graphqlUrl);
+  onTestFinished(() => proxy.close());
+  const client = openClient(proxy.url, { webSocket: { webSocketImpl: ForgingWebSocket } });
+  const store = open(roomStore(client, room));
+  await until(client.connection, ({ state }) => state === 'live');
+  await postroom.createPost(ada, room, 'before');
+  await until(store, ({ posts }) => titles(posts) === 'before');
+  ForgingWebSocket.isForging = true;
+  const shown: string[] = [];
+  client.connection.subscribe(() => shown.push(`${client.connection.get().state}: ${titles(store.get().posts)}`));
+  proxy.retarget('http://127.0.0.1:1');
+  await until(client.connection, ({ state }) => state === 'stale');
+  await postroom.createPost(ada, room, 'missed');
+  proxy.retarget(postroom.graphqlUrl);
+  await until(store, ({ posts }) => titles(posts) === 'before missed');
+  await until(client.connection, ({ state }) => state === 'live');
+  expect(client.ends).toMatchObject([{ code: 'CURSOR_EXPIRED', action: 'query' }]);
+  const phases = shown.filter((phase, index) => phase !== shown[index - 1]);
+  expect(phases).toEqual(['stale: before', 'catching up: before', 'live: before missed']);
 });
 
 it('the viewer who joins or is removed has another role, and a room that is deleted says so', async () => {

@@ -50,7 +50,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 it('contains JavaScript, its types and a README, and no other package', () => {
   const paths = packed.files.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(['README.md', 'dist/index.js', 'dist/index.d.ts', 'dist/react.js']));
-  expect(paths.filter((path) => !/^(README\.md|package\.json|dist\/[\w-]+(\.d\.ts|\.js))$/.test(path))).toEqual([]);
+  expect(
+    paths.filter((path) => !/^(README\.md|package\.json|documents\.json|dist\/[\w-]+(\.d\.ts|\.js))$/.test(path)),
+  ).toEqual([]);
   const installed = readFileSync(join(project, 'node_modules/@postroom/client/package.json'), 'utf8');
   expect(JSON.parse(installed)).not.toHaveProperty('dependencies');
 });

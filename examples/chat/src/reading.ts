@@ -1,4 +1,4 @@
-import type { Post } from '@postroom/client';
+import { type Post, positionOf } from '@postroom/client';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Chat } from './chat.ts';
 import { findLastRead } from './operations.ts';
@@ -7,9 +7,6 @@ import { findLastRead } from './operations.ts';
 const markEveryMs = 2_000;
 /** Greater than each position. */
 const end = '~';
-
-/** The position of a post in its room, as a text to compare. */
-export const positionOf = ({ publishedAt, id }: Post) => `${publishedAt} ${id}`;
 
 export interface Reading {
   /** The line "new" is before the first post of others after this position. Undefined until it is known. */

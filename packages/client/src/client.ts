@@ -1,5 +1,7 @@
+import { renewSession as renewSessionText } from './documents.ts';
 import { type Failure, failureOf, isTemporary } from './failure.ts';
 import { createResume } from './resume.ts';
+import { callSafely, type Request, type Result, type Sink, toSafeSink } from './sink.ts';
 import { createStore, type Store } from './store.ts';
 
 /**
@@ -17,24 +19,6 @@ export interface Connection {
   failure?: Failure | undefined;
 }
 
-export interface Result<Data = unknown> {
-  data?: Data | null | undefined;
-  errors?: readonly { message: string }[] | undefined;
-  extensions?: Record<string, unknown> | undefined;
-}
-
-export interface Request {
-  query: string;
-  variables?: Record<string, unknown> | null;
-  operationName?: string | null;
-}
-
-export interface Sink<Data> {
-  next: (result: Result<Data>) => void;
-  error: (error: unknown) => void;
-  complete: () => void;
-}
-
 /** What this package uses of a client of graphql-ws. */
 export interface LiveClient {
   subscribe: <Data>(request: Request, sink: Sink<Data>) => () => void;
@@ -49,8 +33,11 @@ export interface PostroomClientOptions<Live extends LiveClient> {
   createClient: (options: any) => Live;
   /** An access token or an API key, or a function that returns the present one, such as that of an OAuth library. */
   token?: string | undefined | (() => string | undefined | Promise<string | undefined>);
-  /** Called with each new token, to store it: a token is renewed a minute before it expires, while a socket is open. */
-  onToken?: (token: string) => void;
+  /**
+   * Called with each new token, to store it, and with the token that it replaces: a token is renewed a minute before it
+   * expires, while a socket is open.
+   */
+  onToken?: (token: string, replaced: string | undefined) => void;
   /** Called with the end of each connection and subscription that does not continue by itself. */
   onEnd?: (failure: Failure) => void;
   /** The delay before an attempt to connect again, in milliseconds. */
@@ -74,6 +61,11 @@ export interface PostroomClient<Live extends LiveClient = LiveClient> {
   setToken: (token: string) => void;
   /** Calls back once, when the subscription to this request object has received all events of the past. */
   onCaughtUp: (request: Request, listener: () => void) => void;
+  /**
+   * Shows `catching up` instead of `live` while an owner, such as a store, queries again what its events have not brought
+   * up to date.
+   */
+  setQuerying: (owner: object, isQuerying: boolean) => void;
 }
 
 /** How long a pong may take before the socket is considered lost, in milliseconds. */
@@ -98,7 +90,13 @@ export function createPostroomClient<Live extends LiveClient>({
 }: PostroomClientOptions<Live>): PostroomClient<Live> {
   const endpoint = new URL(url, globalThis.location?.href).href;
   const connection = createStore<Connection>({ state: 'connecting' });
-  const resume = createResume((events) => connection.update({ state: 'live', caughtUp: events }));
+  const resume = createResume((events) => {
+    caughtUp = events;
+    showCaughtUp();
+  });
+  /** The number of events that the subscriptions of this socket had missed; undefined until they have received them. */
+  let caughtUp: number | undefined;
+  const querying = new Set<object>();
   let token = typeof given === 'string' ? given : undefined;
   /** The token of the socket. */
   let sent: string | undefined;
@@ -141,10 +139,22 @@ export function createPostroomClient<Live extends LiveClient>({
   }
 
   function setToken(next: string): void {
+    const replaced = token;
     token = next;
     isReplaced = true;
-    onToken(next);
+    callSafely(() => onToken(next, replaced));
     sendToken();
+  }
+
+  function showCaughtUp(): void {
+    if (caughtUp === undefined) return;
+    connection.update(querying.size > 0 ? { state: 'catching up' } : { state: 'live', caughtUp });
+  }
+
+  function setQuerying(owner: object, isQuerying: boolean): void {
+    if (isQuerying) querying.add(owner);
+    else if (!querying.delete(owner)) return;
+    showCaughtUp();
   }
 
   /** Tried again until the server closes the socket, because the token has expired. */
@@ -159,7 +169,7 @@ export function createPostroomClient<Live extends LiveClient>({
           await authorization();
           if (token !== sent) return sendToken();
         } else {
-          const { renewSession } = await request<Renewal>('mutation { renewSession { accessToken } }');
+          const { renewSession } = await request<Renewal>(renewSessionText);
           // The app may have set another meanwhile.
           if (token === old) setToken(renewSession.accessToken);
           return;
@@ -224,13 +234,14 @@ export function createPostroomClient<Live extends LiveClient>({
         // A socket that was given up, but not closed yet, may receive what its successor receives again.
         if (socket) socket.onmessage = null;
         socket = undefined;
+        caughtUp = undefined;
         clearTimeout(pong);
         isRefused = isFinal(event.code);
         // With 1000 the client itself has closed it, because nothing is subscribed.
         const state = isRefused ? 'refused' : wasConnected && event.code !== 1000 ? 'stale' : 'connecting';
         const failure = isRefused ? failureOf(event) : undefined;
         connection.update({ state, failure });
-        if (failure) onEnd(failure);
+        if (failure) callSafely(() => onEnd(failure));
       },
       ping: (received: boolean, payload?: { expiresAt?: string }) => {
         if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
@@ -239,13 +250,16 @@ export function createPostroomClient<Live extends LiveClient>({
       },
       pong: (received: boolean) => received && clearTimeout(pong),
       message: (message: Parameters<typeof resume.on.message>[0]) => {
-        if (message.type === 'error') onEnd(failureOf(message.payload));
+        if (message.type === 'error') callSafely(() => onEnd(failureOf(message.payload)));
         resume.on.message(message);
       },
     },
   });
 
-  return { live, connection, request, setToken, onCaughtUp: resume.onCaughtUp };
+  const { subscribe } = live;
+  live.subscribe = (request, sink) => subscribe(request, toSafeSink(sink));
+
+  return { live, connection, request, setToken, onCaughtUp: resume.onCaughtUp, setQuerying };
 }
 
 interface Renewal {

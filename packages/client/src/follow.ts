@@ -1,5 +1,6 @@
-import type { PostroomClient, Request } from './client.ts';
+import type { PostroomClient } from './client.ts';
 import { type Failure, failureOf, retryOf } from './failure.ts';
+import type { Request } from './sink.ts';
 
 export interface Followed<Data> {
   client: PostroomClient;
@@ -34,6 +35,7 @@ export function follow<Data>({
   let timer: ReturnType<typeof setTimeout>;
   /** The present run: what an earlier one receives is ignored. */
   let current: object | undefined;
+  const owner = {};
 
   function startIn(ms: number): void {
     current = undefined;
@@ -49,8 +51,10 @@ export function follow<Data>({
     const isLost = canQuery || failure.action === 'query';
     const ms = isLost ? 1_000 * attempt : retryOf(error, { isSafe: true, attempt });
     attempt += 1;
+    if (isLost) client.setQuerying(owner, true);
     onFailure(failure);
     if (ms !== undefined) startIn(ms);
+    else client.setQuerying(owner, false);
   }
 
   async function start(): Promise<void> {
@@ -66,6 +70,7 @@ export function follow<Data>({
       if (current !== run) return;
       const request: Request = { query: subscription, variables: applyAnswer() };
       onFailure();
+      client.setQuerying(owner, false);
       const end = ifCurrent(() => {
         attempt = 0;
         onCaughtUp();
@@ -91,5 +96,6 @@ export function follow<Data>({
     current = undefined;
     clearTimeout(timer);
     unsubscribe();
+    client.setQuerying(owner, false);
   };
 }

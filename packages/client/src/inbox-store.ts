@@ -1,4 +1,5 @@
 import type { PostroomClient } from './client.ts';
+import { followInbox, markRead as markReadText, readInbox, readInboxRoom } from './documents.ts';
 import { type Failure, retryOf } from './failure.ts';
 import { follow } from './follow.ts';
 import { createStore, type Store } from './store.ts';
@@ -24,7 +25,6 @@ export interface InboxStore extends Store<InboxState> {
 const maxUnread = 100;
 /** A pause that lets many events of a room cause one query. */
 const queryAgainMs = 500;
-const roomSelection = 'id name visibility viewerRole unread';
 
 /** The rooms of the viewer, with unread counts that the events of all rooms keep up to date. */
 export function inboxStore(client: PostroomClient): InboxStore {
@@ -45,10 +45,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
     const stop = follow<{ inbox: InboxEvent }>({
       client,
       query,
-      // It selects nothing that depends on the viewer, so that the server executes an event once for all readers.
-      subscription: `subscription ($after: [String!]) { inbox(after: $after) { __typename cursor at
-        room { id name visibility } actor { id } ... on RoomRead { room { lastRead } }
-        ... on MemberJoined { user { id } } ... on MemberLeft { user { id } } } }`,
+      subscription: followInbox,
       apply: ({ inbox }) => apply(inbox),
       onCaughtUp: () => {
         isCatchingUp = false;
@@ -76,11 +73,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
     let page: string | null = null;
     let viewer: ViewerAnswer['viewer'];
     do {
-      ({ viewer } = await client.request<ViewerAnswer>(
-        `query ($page: String) { viewer { id name cursor rooms(first: 100, after: $page) {
-          nodes { ${roomSelection} cursor } pageInfo { hasNextPage endCursor } } } }`,
-        { page },
-      ));
+      ({ viewer } = await client.request<ViewerAnswer>(readInbox, { page }));
       if (!viewer) throw { extensions: { code: 'UNAUTHENTICATED' }, message: 'An inbox needs credentials.' };
       // The first answer has the oldest cursor: what happens between the pages is sent.
       if (after.length === 0) after.push(viewer.cursor);
@@ -140,10 +133,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
     for (const id of unclear) {
       const before = own.get(id);
       try {
-        const { room: found } = await client.request<{ room: (InboxRoom & { cursor: string }) | null }>(
-          `query ($id: ID!) { room(id: $id) { ${roomSelection} cursor } }`,
-          { id },
-        );
+        const { room: found } = await client.request<RoomAnswer>(readInboxRoom, { id });
         if (own !== counts) return;
         if (own.get(id) !== before) continue;
         unclear.delete(id);
@@ -171,7 +161,7 @@ export function inboxStore(client: PostroomClient): InboxStore {
     if (known && post === undefined) replace(room, { ...known, unread: 0 });
     const input = { room, ...(post !== undefined && { post }) };
     try {
-      await client.request('mutation ($input: MarkReadInput!) { markRead(input: $input) { room { id } } }', { input });
+      await client.request(markReadText, { input });
     } catch (error) {
       if (known && isFollowed) queryAgain(room);
       throw error;
@@ -183,6 +173,10 @@ export function inboxStore(client: PostroomClient): InboxStore {
 
 /** A cursor contains the number of its event in the log of its room. */
 const numberOf = (cursor: string) => Number(atob(cursor).split('.')[1]);
+
+interface RoomAnswer {
+  room: (InboxRoom & { cursor: string }) | null;
+}
 
 interface ViewerAnswer {
   viewer:

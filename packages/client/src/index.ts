@@ -5,6 +5,7 @@ export * from './outbox-store.ts';
 export * from './presence-store.ts';
 export { createResume, type OnCaughtUp, type Resume } from './resume.ts';
 export * from './room-store.ts';
+export type { Request, Result, Sink } from './sink.ts';
 export * from './sse.ts';
 export type { Store } from './store.ts';
-export type { Post, Room, User } from './types.ts';
+export { type Post, positionOf, type Room, type User } from './types.ts';

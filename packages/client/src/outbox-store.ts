@@ -1,7 +1,9 @@
 import type { PostroomClient } from './client.ts';
+import { createPost as createPostText } from './documents.ts';
 import { type Failure, failureOf, retryOf } from './failure.ts';
-import { callSafely, createStore, type Store } from './store.ts';
-import { type Post, postSelection } from './types.ts';
+import { callSafely } from './sink.ts';
+import { createStore, type Store } from './store.ts';
+import type { Post } from './types.ts';
 
 /** A new post. */
 export interface NewPost {
@@ -127,11 +129,8 @@ export function outboxStore(client: PostroomClient, name: string, storage = open
     for (let attempt = 0; find(key); attempt += 1) {
       try {
         if (Date.now() >= triedAt + maxRepeatMs) throw keyExpired;
-        const { createPost } = await client.request<{ createPost: { post: Post } }>(
-          `mutation ($input: CreatePostInput!, $key: String!) {
-            createPost(input: $input) @idempotent(key: $key) { post { ${postSelection} } } }`,
-          { input: { room, title, body }, key },
-        );
+        const variables = { input: { room, title, body }, key };
+        const { createPost } = await client.request<{ createPost: { post: Post } }>(createPostText, variables);
         for (const listener of listeners) callSafely(() => listener(createPost.post, room));
         return change(key, { state: 'sent', failure: undefined });
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { PostroomClient } from './client.ts';
+import { followPresence, setTyping } from './documents.ts';
 import type { Failure } from './failure.ts';
 import { follow } from './follow.ts';
 import { createStore, type Store } from './store.ts';
@@ -29,7 +30,7 @@ export function presenceStore(client: PostroomClient, room: string): PresenceSto
     const stop = follow<{ roomPresence: Presence }>({
       client,
       query: async () => () => ({ room }),
-      subscription: `subscription ($room: ID!) { roomPresence(room: $room) { count users { id name } typing { id name } } }`,
+      subscription: followPresence,
       apply: ({ roomPresence }) => {
         store.update(roomPresence);
         return true;
@@ -47,9 +48,7 @@ export function presenceStore(client: PostroomClient, room: string): PresenceSto
     if (typing ? Date.now() < typedAt + repeatTypingMs : typedAt === 0) return;
     typedAt = typing ? Date.now() : 0;
     const input = { room, typing };
-    client
-      .request('mutation ($input: SetTypingInput!) { setTyping(input: $input) { room { id } } }', { input })
-      .catch(() => {});
+    client.request(setTyping, { input }).catch(() => {});
   }
 
   return { get: store.get, subscribe: store.subscribe, type };

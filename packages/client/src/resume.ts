@@ -1,3 +1,5 @@
+import { callSafely } from './sink.ts';
+
 /** The cursors of one subscription: of a room, or of an inbox by room and user. */
 type Seen = string | Record<string, string> | undefined;
 
@@ -61,8 +63,9 @@ export function createResume(onCaughtUp: OnCaughtUp = () => {}): Resume {
   }
 
   function endCatchUp(id: string): void {
-    listeners.get(id)?.();
+    const listener = listeners.get(id);
     listeners.delete(id);
+    if (listener) callSafely(listener);
     if (catchingUp.delete(id) && catchingUp.size === 0) onCaughtUp(events);
   }
 

@@ -1,9 +1,10 @@
 import type { PostroomClient } from './client.ts';
+import { followRoom, maxMembers, readOlder, readRoom } from './documents.ts';
 import type { Failure } from './failure.ts';
 import { follow } from './follow.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import { createStore, type Store } from './store.ts';
-import { type Post, postSelection, type Room, type User } from './types.ts';
+import { type Post, positionOf, type Room, type User } from './types.ts';
 
 export interface RoomState<P extends Post = Post> {
   viewer: User | null;
@@ -37,8 +38,6 @@ export function roomStore<P extends Post = Post>(
   id: string,
   { pageSize = 50, postFields = '', outbox }: RoomStoreOptions = {},
 ): RoomStore<P> {
-  const post = `{ ${postSelection} ${postFields} }`;
-  const page = `nodes ${post} pageInfo { hasPreviousPage startCursor }`;
   let startCursor: string | null = null;
   /** What events since the query said of posts that are not shown: null if a post was deleted. */
   let others = new Map<string, P | null>();
@@ -48,10 +47,7 @@ export function roomStore<P extends Post = Post>(
       follow<{ roomEvents: RoomEvent<P> }>({
         client,
         query,
-        subscription: `subscription ($id: ID!, $after: String!) { roomEvents(room: $id, after: $after) { __typename
-          ... on PostCreated { post ${post} } ... on PostUpdated { post ${post} } ... on PostDeleted { postId }
-          ... on MemberJoined { user { id name } } ... on MemberLeft { user { id } }
-          ... on RoomUpdated { room { name visibility } } } }`,
+        subscription: followRoom(postFields),
         apply: ({ roomEvents }) => apply(roomEvents),
         onFailure: (failure) => store.update({ failure }),
       }),
@@ -64,11 +60,7 @@ export function roomStore<P extends Post = Post>(
   });
 
   async function query(): Promise<() => Record<string, unknown>> {
-    const { viewer, room } = await client.request<RoomAnswer<P>>(
-      `query ($id: ID!, $last: Int!) { viewer { id name } room(id: $id) { id name visibility viewerRole cursor
-        members(first: ${maxMembers}) { nodes { id name } } posts(last: $last) { ${page} } } }`,
-      { id, last: pageSize },
-    );
+    const { viewer, room } = await client.request<RoomAnswer<P>>(readRoom(postFields), { id, last: pageSize });
     if (!room) throw { extensions: { code: 'NOT_FOUND' }, message: 'The room does not exist, or is not visible.' };
     const { cursor, members, posts, ...fields } = room;
     return () => {
@@ -90,10 +82,10 @@ export function roomStore<P extends Post = Post>(
   /** Shows a post, in the order of the server, unless it was deleted or is newer already. */
   function put(changed: P): void {
     const { posts } = store.get();
-    const old = posts.find((present) => present.id === changed.id);
-    if (others.get(changed.id) === null || (old && old.version > changed.version)) return;
-    const rest = posts.filter((present) => present !== old);
-    store.update({ posts: [...rest, changed].sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1)) });
+    const shown = posts.findIndex((post) => post.id === changed.id);
+    if (others.get(changed.id) === null || (posts[shown]?.version ?? 0) > changed.version) return;
+    const previous = posts.findLastIndex((post) => positionOf(post) < positionOf(changed));
+    store.update({ posts: shown < 0 ? posts.toSpliced(previous + 1, 0, changed) : posts.with(shown, changed) });
   }
 
   function remove(postId: string): void {
@@ -122,10 +114,8 @@ export function roomStore<P extends Post = Post>(
     const before = startCursor;
     const own = others;
     if (!store.get().hasOlder || before === null) return;
-    const { room } = await client.request<{ room: { posts: Page<P> } | null }>(
-      `query ($id: ID!, $last: Int!, $before: String) { room(id: $id) { posts(last: $last, before: $before) { ${page} } } }`,
-      { id, last: pageSize, before },
-    );
+    const variables = { id, last: pageSize, before };
+    const { room } = await client.request<{ room: { posts: Page<P> } | null }>(readOlder(postFields), variables);
     // It was queried again meanwhile, or another call was faster.
     if (!room || before !== startCursor || own !== others) return;
     const { nodes, pageInfo } = room.posts;
@@ -138,10 +128,6 @@ export function roomStore<P extends Post = Post>(
 
   return { get: store.get, subscribe: store.subscribe, loadOlder };
 }
-
-const maxMembers = 100;
-
-const orderOf = ({ publishedAt, id }: Post) => `${publishedAt} ${id}`;
 
 interface Page<P> {
   nodes: P[];

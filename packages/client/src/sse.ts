@@ -1,4 +1,4 @@
-import type { Request, Result, Sink } from './client.ts';
+import { type Request, type Result, type Sink, toSafeSink } from './sink.ts';
 
 /** What this package uses of a client of graphql-sse, in its mode of one connection for each subscription. */
 export interface SseClient {
@@ -65,15 +65,12 @@ export function resumableSse<Client extends SseClient>({
 
   function subscribe<Data>(request: Request, sink: Sink<Data>): () => void {
     const { resumed, see } = track(request);
+    const safeSink = toSafeSink(sink);
     const next = (result: Result<Data>) => {
       see(result);
-      sink.next(result);
+      safeSink.next(result);
     };
-    return client.subscribe(resumed, {
-      next,
-      error: (error: unknown) => sink.error(error),
-      complete: () => sink.complete(),
-    });
+    return client.subscribe(resumed, { ...safeSink, next });
   }
 
   function iterate(request: Request) {

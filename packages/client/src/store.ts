@@ -1,3 +1,5 @@
+import { callSafely } from './sink.ts';
+
 /** A value that changes: for `useSyncExternalStore` of React, and for any other framework. */
 export interface Store<Value> {
   get: () => Value;
@@ -33,15 +35,4 @@ export function createStore<Value extends object>(
     },
     update,
   };
-}
-
-/** The exception of an app must not end the connection on which its event has arrived: it is reported as uncaught. */
-export function callSafely(listener: () => void): void {
-  try {
-    listener();
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-  }
 }

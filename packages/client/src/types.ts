@@ -21,5 +21,8 @@ export interface Room {
   viewerRole: 'OWNER' | 'MEMBER' | null;
 }
 
+/** The position of a post among those of its room, as a text to compare. */
+export const positionOf = ({ publishedAt, id }: Post): string => `${publishedAt} ${id}`;
+
 /** The fields of `Post`. */
 export const postSelection = 'id title body version publishedAt author { id name }';

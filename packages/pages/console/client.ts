@@ -96,7 +96,7 @@ export class ConsoleClient {
       url: this.#endpoint.href,
       createClient,
       token,
-      onToken: (next) => this.#session.renew(next),
+      onToken: (to, from) => this.#session.renew(to, from),
     });
   }
 

@@ -1,11 +1,6 @@
 import { createClient } from 'graphql-ws';
-import {
-  type Connection,
-  createPostroomClient,
-  type Request,
-  type Result,
-  type Sink,
-} from '../../client/src/client.ts';
+import { type Connection, createPostroomClient } from '../../client/src/client.ts';
+import type { Request, Result, Sink } from '../../client/src/sink.ts';
 import type { Store } from '../../client/src/store.ts';
 import type { PageSession } from '../session.ts';
 
@@ -78,9 +73,9 @@ export class Client {
       url: this.#endpoint.href,
       createClient,
       token: own,
-      onToken: (token) => {
-        if (!typed && session.token === own) session.renew(token);
-        own = token;
+      onToken: (to, from) => {
+        if (!typed) session.renew(to, from);
+        own = to;
       },
       onEnd: ({ code }) => {
         if (code === 'UNAUTHENTICATED' && !typed && own) session.refuse(own);

@@ -22,9 +22,9 @@
 			});
 			this.#change();
 		}
-		renew(token) {
-			if (this.#current) this.#store({
-				token,
+		renew(to, from) {
+			if (from !== void 0 && from === this.token) this.#store({
+				token: to,
 				name: this.name
 			});
 		}
@@ -44,6 +44,8 @@
 			this.dispatchEvent(new CustomEvent("change", { detail: reason }));
 		}
 	};
+	// packages/client/src/documents.ts
+	const renewSession = "mutation { renewSession { accessToken } }";
 	// packages/client/src/failure.ts
 	const actions = {
 		NO_ANSWER: "repeat",
@@ -105,6 +107,21 @@
 		const { status, response } = error ?? {};
 		return (status ?? response?.status) === 294;
 	}
+	// packages/client/src/sink.ts
+	function callSafely(listener) {
+		try {
+			listener();
+		} catch (error) {
+			queueMicrotask(() => {
+				throw error;
+			});
+		}
+	}
+	const toSafeSink = (sink) => ({
+		next: (result) => callSafely(() => sink.next(result)),
+		error: (error) => callSafely(() => sink.error(error)),
+		complete: () => callSafely(() => sink.complete())
+	});
 	// packages/client/src/resume.ts
 	function createResume(onCaughtUp = () => {}) {
 		const seen = new Map();
@@ -122,8 +139,9 @@
 			seen.set(id, Object.assign(rooms, cursors));
 		}
 		function endCatchUp(id) {
-			listeners.get(id)?.();
+			const listener = listeners.get(id);
 			listeners.delete(id);
+			if (listener) callSafely(listener);
 			if (catchingUp.delete(id) && catchingUp.size === 0) onCaughtUp(events);
 		}
 		function forget(id) {
@@ -207,15 +225,6 @@
 			update
 		};
 	}
-	function callSafely(listener) {
-		try {
-			listener();
-		} catch (error) {
-			queueMicrotask(() => {
-				throw error;
-			});
-		}
-	}
 	// packages/client/src/client.ts
 	const pongTimeoutMs = 5e3;
 	const keepAliveMs = 1e4;
@@ -226,10 +235,12 @@
 	function createPostroomClient({ url, createClient, token: given, onToken = () => {}, onEnd = () => {}, retryWaitMs = (attempt) => Math.random() * Math.min(maxRetryWaitMs, 500 * 2 ** attempt), webSocket }) {
 		const endpoint = new URL(url, globalThis.location?.href).href;
 		const connection = createStore({ state: "connecting" });
-		const resume = createResume((events) => connection.update({
-			state: "live",
-			caughtUp: events
-		}));
+		const resume = createResume((events) => {
+			caughtUp = events;
+			showCaughtUp();
+		});
+		let caughtUp;
+		const querying = new Set();
 		let token = typeof given === "string" ? given : void 0;
 		let sent;
 		let isReplaced = false;
@@ -276,10 +287,23 @@
 			}));
 		}
 		function setToken(next) {
+			const replaced = token;
 			token = next;
 			isReplaced = true;
-			onToken(next);
+			callSafely(() => onToken(next, replaced));
 			sendToken();
+		}
+		function showCaughtUp() {
+			if (caughtUp === void 0) return;
+			connection.update(querying.size > 0 ? { state: "catching up" } : {
+				state: "live",
+				caughtUp
+			});
+		}
+		function setQuerying(owner, isQuerying) {
+			if (isQuerying) querying.add(owner);
+			else if (!querying.delete(owner)) return;
+			showCaughtUp();
 		}
 		async function renew() {
 			const [old, own] = [token, socket];
@@ -291,8 +315,8 @@
 						await authorization();
 						if (token !== sent) return sendToken();
 					} else {
-						const { renewSession } = await request("mutation { renewSession { accessToken } }");
-						if (token === old) setToken(renewSession.accessToken);
+						const { renewSession: renewSession$1 } = await request(renewSession);
+						if (token === old) setToken(renewSession$1.accessToken);
 						return;
 					}
 				} catch (error) {
@@ -350,6 +374,7 @@
 					const wasConnected = socket !== void 0 || connection.get().state === "stale";
 					if (socket) socket.onmessage = null;
 					socket = void 0;
+					caughtUp = void 0;
 					clearTimeout(pong);
 					isRefused = isFinal(event.code);
 					const state = isRefused ? "refused" : wasConnected && event.code !== 1e3 ? "stale" : "connecting";
@@ -358,7 +383,7 @@
 						state,
 						failure
 					});
-					if (failure) onEnd(failure);
+					if (failure) callSafely(() => onEnd(failure));
 				},
 				ping: (received, payload) => {
 					if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
@@ -367,17 +392,20 @@
 				},
 				pong: (received) => received && clearTimeout(pong),
 				message: (message) => {
-					if (message.type === "error") onEnd(failureOf(message.payload));
+					if (message.type === "error") callSafely(() => onEnd(failureOf(message.payload)));
 					resume.on.message(message);
 				}
 			}
 		});
+		const { subscribe } = live;
+		live.subscribe = (request, sink) => subscribe(request, toSafeSink(sink));
 		return {
 			live,
 			connection,
 			request,
 			setToken,
-			onCaughtUp: resume.onCaughtUp
+			onCaughtUp: resume.onCaughtUp,
+			setQuerying
 		};
 	}
 	// packages/client/src/follow.ts
@@ -387,6 +415,7 @@
 		let unsubscribe = () => {};
 		let timer;
 		let current;
+		const owner = {};
 		function startIn(ms) {
 			current = void 0;
 			unsubscribe();
@@ -396,13 +425,16 @@
 		}
 		function fail(error, canQuery = false) {
 			const failure = failureOf(error);
-			const ms = canQuery || failure.action === "query" ? 1e3 * attempt : retryOf(error, {
+			const isLost = canQuery || failure.action === "query";
+			const ms = isLost ? 1e3 * attempt : retryOf(error, {
 				isSafe: true,
 				attempt
 			});
 			attempt += 1;
+			if (isLost) client.setQuerying(owner, true);
 			onFailure(failure);
 			if (ms !== void 0) startIn(ms);
+			else client.setQuerying(owner, false);
 		}
 		async function start() {
 			const run = {};
@@ -418,6 +450,7 @@
 					variables: applyAnswer()
 				};
 				onFailure();
+				client.setQuerying(owner, false);
 				const end = ifCurrent(() => {
 					attempt = 0;
 					onCaughtUp();
@@ -441,6 +474,7 @@
 			current = void 0;
 			clearTimeout(timer);
 			unsubscribe();
+			client.setQuerying(owner, false);
 		};
 	}
 	// packages/pages/console/operations.ts
@@ -569,7 +603,7 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 				url: this.#endpoint.href,
 				createClient: graphql_ws.createClient,
 				token,
-				onToken: (next) => this.#session.renew(next)
+				onToken: (to, from) => this.#session.renew(to, from)
 			});
 		}
 		#endSession({ code }) {

@@ -22,9 +22,9 @@
 			});
 			this.#change();
 		}
-		renew(token) {
-			if (this.#current) this.#store({
-				token,
+		renew(to, from) {
+			if (from !== void 0 && from === this.token) this.#store({
+				token: to,
 				name: this.name
 			});
 		}
@@ -157,6 +157,8 @@
 			tryIt.disabled = false;
 		});
 	}
+	// packages/client/src/documents.ts
+	const renewSession = "mutation { renewSession { accessToken } }";
 	// packages/client/src/failure.ts
 	const actions = {
 		NO_ANSWER: "repeat",
@@ -207,6 +209,21 @@
 			extensions
 		};
 	}
+	// packages/client/src/sink.ts
+	function callSafely(listener) {
+		try {
+			listener();
+		} catch (error) {
+			queueMicrotask(() => {
+				throw error;
+			});
+		}
+	}
+	const toSafeSink = (sink) => ({
+		next: (result) => callSafely(() => sink.next(result)),
+		error: (error) => callSafely(() => sink.error(error)),
+		complete: () => callSafely(() => sink.complete())
+	});
 	// packages/client/src/resume.ts
 	function createResume(onCaughtUp = () => {}) {
 		const seen = new Map();
@@ -224,8 +241,9 @@
 			seen.set(id, Object.assign(rooms, cursors));
 		}
 		function endCatchUp(id) {
-			listeners.get(id)?.();
+			const listener = listeners.get(id);
 			listeners.delete(id);
+			if (listener) callSafely(listener);
 			if (catchingUp.delete(id) && catchingUp.size === 0) onCaughtUp(events);
 		}
 		function forget(id) {
@@ -309,15 +327,6 @@
 			update
 		};
 	}
-	function callSafely(listener) {
-		try {
-			listener();
-		} catch (error) {
-			queueMicrotask(() => {
-				throw error;
-			});
-		}
-	}
 	// packages/client/src/client.ts
 	const pongTimeoutMs = 5e3;
 	const keepAliveMs = 1e4;
@@ -328,10 +337,12 @@
 	function createPostroomClient({ url, createClient, token: given, onToken = () => {}, onEnd = () => {}, retryWaitMs = (attempt) => Math.random() * Math.min(maxRetryWaitMs, 500 * 2 ** attempt), webSocket }) {
 		const endpoint = new URL(url, globalThis.location?.href).href;
 		const connection = createStore({ state: "connecting" });
-		const resume = createResume((events) => connection.update({
-			state: "live",
-			caughtUp: events
-		}));
+		const resume = createResume((events) => {
+			caughtUp = events;
+			showCaughtUp();
+		});
+		let caughtUp;
+		const querying = new Set();
 		let token = typeof given === "string" ? given : void 0;
 		let sent;
 		let isReplaced = false;
@@ -378,10 +389,23 @@
 			}));
 		}
 		function setToken(next) {
+			const replaced = token;
 			token = next;
 			isReplaced = true;
-			onToken(next);
+			callSafely(() => onToken(next, replaced));
 			sendToken();
+		}
+		function showCaughtUp() {
+			if (caughtUp === void 0) return;
+			connection.update(querying.size > 0 ? { state: "catching up" } : {
+				state: "live",
+				caughtUp
+			});
+		}
+		function setQuerying(owner, isQuerying) {
+			if (isQuerying) querying.add(owner);
+			else if (!querying.delete(owner)) return;
+			showCaughtUp();
 		}
 		async function renew() {
 			const [old, own] = [token, socket];
@@ -393,8 +417,8 @@
 						await authorization();
 						if (token !== sent) return sendToken();
 					} else {
-						const { renewSession } = await request("mutation { renewSession { accessToken } }");
-						if (token === old) setToken(renewSession.accessToken);
+						const { renewSession: renewSession$1 } = await request(renewSession);
+						if (token === old) setToken(renewSession$1.accessToken);
 						return;
 					}
 				} catch (error) {
@@ -452,6 +476,7 @@
 					const wasConnected = socket !== void 0 || connection.get().state === "stale";
 					if (socket) socket.onmessage = null;
 					socket = void 0;
+					caughtUp = void 0;
 					clearTimeout(pong);
 					isRefused = isFinal(event.code);
 					const state = isRefused ? "refused" : wasConnected && event.code !== 1e3 ? "stale" : "connecting";
@@ -460,7 +485,7 @@
 						state,
 						failure
 					});
-					if (failure) onEnd(failure);
+					if (failure) callSafely(() => onEnd(failure));
 				},
 				ping: (received, payload) => {
 					if (!received) pong = setTimeout(() => live.terminate(), pongTimeoutMs);
@@ -469,17 +494,20 @@
 				},
 				pong: (received) => received && clearTimeout(pong),
 				message: (message) => {
-					if (message.type === "error") onEnd(failureOf(message.payload));
+					if (message.type === "error") callSafely(() => onEnd(failureOf(message.payload)));
 					resume.on.message(message);
 				}
 			}
 		});
+		const { subscribe } = live;
+		live.subscribe = (request, sink) => subscribe(request, toSafeSink(sink));
 		return {
 			live,
 			connection,
 			request,
 			setToken,
-			onCaughtUp: resume.onCaughtUp
+			onCaughtUp: resume.onCaughtUp,
+			setQuerying
 		};
 	}
 	// packages/pages/graphiql/client.ts
@@ -530,9 +558,9 @@
 				url: this.#endpoint.href,
 				createClient: graphql_ws.createClient,
 				token: own,
-				onToken: (token) => {
-					if (!typed && session.token === own) session.renew(token);
-					own = token;
+				onToken: (to, from) => {
+					if (!typed) session.renew(to, from);
+					own = to;
 				},
 				onEnd: ({ code }) => {
 					if (code === "UNAUTHENTICATED" && !typed && own) session.refuse(own);

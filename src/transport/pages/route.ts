@@ -27,8 +27,7 @@ export function createPageRoute(script: URL, constants: Record<string, string> =
 }
 
 async function runWorker(script: URL, workerData: Record<string, string>): Promise<HtmlPage> {
-  // Node warns that it may change how it strips the types of a page's modules; the built package has none.
-  const worker = new Worker(script, { workerData, execArgv: ['--disable-warning=ExperimentalWarning'] });
+  const worker = new Worker(script, { workerData });
   worker.unref();
   const [page] = await once(worker, 'message');
   return page;

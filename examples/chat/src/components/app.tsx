@@ -2,7 +2,6 @@ import { useStore } from '@postroom/client/react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useChat } from '../chat.ts';
 import { useDirectUsers } from '../direct-rooms.ts';
-import { endSession } from '../session.ts';
 import { ConnectionNotice } from './connection.tsx';
 import { RoomView } from './room-view.tsx';
 import { Sidebar } from './sidebar.tsx';
@@ -16,7 +15,8 @@ function onHashChange(listener: () => void): () => void {
 const readRoom = () => location.hash.slice(1).replace(/^rooms$/, '');
 
 export function App() {
-  const { rooms, failure } = useStore(useChat().inbox);
+  const { inbox, handleRefusal } = useChat();
+  const { rooms, failure } = useStore(inbox);
   const open = useSyncExternalStore(onHashChange, readRoom);
   /** Whether the latest posts of the open room are visible: what arrives there is read at once. */
   const [isRead, setIsRead] = useState(false);
@@ -25,8 +25,8 @@ export function App() {
   const unread = listed?.reduce((sum, room) => sum + room.unread, 0) ?? 0;
   const name = directUsers.get(open)?.name ?? listed?.find(({ id }) => id === open)?.name ?? 'Postroom';
   useEffect(() => {
-    if (failure?.action === 'signIn') endSession('Your session has ended. Please sign in again.');
-  }, [failure]);
+    if (failure?.action === 'signIn') handleRefusal();
+  }, [failure, handleRefusal]);
   return (
     <main className="chat" data-open={open !== ''}>
       <title>{`${unread > 0 ? `(${unread}) ` : ''}${name}`}</title>

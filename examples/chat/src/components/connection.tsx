@@ -44,27 +44,26 @@ export function ConnectionNotice() {
 
 const noticeMs = 8_000;
 
-function useReconnectNotice({ client, inbox, restarts }: Chat): string {
+function useReconnectNotice({ client, counts }: Chat): string {
   const [notice, setNotice] = useState('');
   useEffect(() => {
-    const countUnread = () => inbox.get().rooms?.reduce((sum, { unread }) => sum + unread, 0) ?? 0;
-    let lost: { unread: number; restarts: number } | undefined;
+    let lost: Chat['counts'] | undefined;
     let timer: ReturnType<typeof setTimeout>;
     return client.connection.subscribe(() => {
       const { state } = client.connection.get();
-      if (state === 'stale') lost ??= { unread: countUnread(), restarts: restarts.length };
+      if (state === 'stale') lost ??= { ...counts };
       if (state !== 'live' || !lost) return;
-      // Each message of others has added one.
-      const count = Math.max(0, countUnread() - lost.unread);
+      const count = counts.received - lost.received;
+      const received = count > 0 ? ` ${count} ${count === 1 ? 'message' : 'messages'} while away,` : '';
       setNotice(
-        restarts.length > lost.restarts
+        counts.restarts > lost.restarts
           ? 'Reconnected. You were away for long, so everything was loaded again.'
-          : `Reconnected: ${count} ${count === 1 ? 'message' : 'messages'} while you were away, 0 missed.`,
+          : `Reconnected,${received} 0 missed.`,
       );
       lost = undefined;
       clearTimeout(timer);
       timer = setTimeout(() => setNotice(''), noticeMs);
     });
-  }, [client, inbox, restarts]);
+  }, [client, counts]);
   return notice;
 }

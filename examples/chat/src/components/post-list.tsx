@@ -1,7 +1,7 @@
-import type { OutboxEntry, Post, RoomStore } from '@postroom/client';
+import { type OutboxEntry, type Post, positionOf, type RoomStore } from '@postroom/client';
 import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useChat } from '../chat.ts';
-import { positionOf, type Reading } from '../reading.ts';
+import type { Reading } from '../reading.ts';
 import { toRows } from '../rows.ts';
 import { OutgoingPost, PostView } from './post-view.tsx';
 import { Button, Icon } from './ui.tsx';
