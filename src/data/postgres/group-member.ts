@@ -1,6 +1,7 @@
 import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database/database.ts';
+import { createDb } from '../sql/sql-dialect.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toPostgresDb } from './dialect.ts';
+import { postgresDialect } from './dialect.ts';
 import { PostgresSession, type StatementFailure } from './session.ts';
 
 /**
@@ -46,7 +47,7 @@ export class GroupMember<T = unknown> {
     this.#session = session;
     try {
       this.#options.cancellation?.throwIfCancelled();
-      this.#outcome = { result: await this.#work(toPostgresDb(session)) };
+      this.#outcome = { result: await this.#work(createDb(session, postgresDialect)) };
     } catch (error) {
       this.#outcome = { error };
     }

@@ -1,6 +1,6 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { contain } from '../../common/contain.ts';
-import type { StatementRunner } from '../sql/query-builder.ts';
+import type { StatementRunner } from '../sql/sql-dialect.ts';
 import type { Statement } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';
 

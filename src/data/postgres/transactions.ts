@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database/database.ts';
+import { createDb } from '../sql/sql-dialect.ts';
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
-import { toPostgresDb } from './dialect.ts';
+import { postgresDialect } from './dialect.ts';
 import { isUnavailable, type PostgresUnavailable, type Unavailability } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { RoomTransactions } from './room-transactions.ts';
@@ -71,7 +72,7 @@ export class Transactions {
     let result: T;
     let mark: CommitMark;
     try {
-      result = await work(toPostgresDb(session));
+      result = await work(createDb(session, postgresDialect));
       mark = await marking;
       await untilNextTick();
       if (session.failure) throw session.failure.error;
