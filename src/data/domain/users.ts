@@ -35,23 +35,15 @@ export function emailKeyOf(email: string): string {
   return toComposed(email).toLowerCase();
 }
 
-export function createUserRow({
-  name,
-  email = null,
-  passwordHash = null,
-  createdAt = Date.now(),
-  role = 'MEMBER',
-  oauth,
-  sessionsFrom = 0,
-}: NewUser): UserRow {
+export function createUserRow({ oauth, email = null, createdAt = Date.now(), ...given }: NewUser): UserRow {
   return {
     id: createId('User'),
-    name,
+    passwordHash: null,
+    role: 'MEMBER',
+    sessionsFrom: 0,
+    ...given,
     email,
     emailKey: email === null ? null : emailKeyOf(email),
-    passwordHash,
-    role,
-    sessionsFrom,
     keptSession: null,
     oauthIssuer: oauth?.issuer ?? null,
     oauthSubject: oauth?.subject ?? null,
