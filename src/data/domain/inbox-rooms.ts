@@ -36,14 +36,15 @@ interface InboxRow {
 /** The user's row is there without any room, too. The type of the event is the condition of an index. */
 const selectRooms = createStatement(
   (_db, { userId, limit }: { userId: string; limit: number }) => sql<InboxRow>`
-    select log."head" as "userHead", log."headMark" as "userHeadMark", member."roomId" as "joinedId",
-      room."id" as "roomId", room."head", room."headMark", joins."seq" as "joinedSeq", joins."previousMark" as "joinedAfter"
+    select "userLogs"."head" as "userHead", "userLogs"."headMark" as "userHeadMark", "roomMembers"."roomId" as "joinedId",
+      "rooms"."id" as "roomId", "rooms"."head", "rooms"."headMark",
+      "joins"."seq" as "joinedSeq", "joins"."previousMark" as "joinedAfter"
     from "users"
-      left join "userLogs" as log on log."userId" = "users"."id"
-      left join "roomMembers" as member on member."userId" = "users"."id"
-      left join "rooms" as room on room."id" = member."roomId" and room."deletedAt" is null
-      left join "roomEvents" as joins on joins."roomId" = room."id" and joins."subjectId" = member."userId"
-        and joins."at" = member."joinedAt" and joins."type" = 'MemberJoined'
+      left join "userLogs" on "userLogs"."userId" = "users"."id"
+      left join "roomMembers" on "roomMembers"."userId" = "users"."id"
+      left join "rooms" on "rooms"."id" = "roomMembers"."roomId" and "rooms"."deletedAt" is null
+      left join "roomEvents" as "joins" on "joins"."roomId" = "rooms"."id" and "joins"."subjectId" = "roomMembers"."userId"
+        and "joins"."at" = "roomMembers"."joinedAt" and "joins"."type" = 'MemberJoined'
     where "users"."id" = ${userId} limit ${limit}`,
 );
 

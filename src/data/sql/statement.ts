@@ -36,7 +36,9 @@ export function createStatement<Values extends object, Row>(
     let statement = compiled.get(executor.adapter);
     if (!statement) {
       const slots = Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)]));
-      statement = build(db, slots as Values).compile(db);
+      const built = build(db, slots as Values).compile(db);
+      // Its first word tells what it does: see `MemberSession`.
+      statement = { ...built, sql: built.sql.trim() };
       compiled.set(executor.adapter, statement);
     }
     const parameters = statement.parameters.map((value) =>
