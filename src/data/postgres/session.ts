@@ -84,6 +84,9 @@ export class PostgresSession implements StatementRunner {
     for (const { reject } of this.waiting.splice(0)) reject(reason);
   }
 
+  /** Called when the work of the transaction is done. */
+  endWork(): void {}
+
   /** Called in the next tick after a statement. */
   protected sendSoon(): void {
     this.flush();
