@@ -3,38 +3,46 @@ import type { Entry } from './batch.ts';
 import { BadRecord, parseRecord } from './records.ts';
 
 const maxEntries = 500;
-/** The maximum size of a batch in bytes. */
-const maxBatchBytes = 1_000_000;
+const maxCharacters = 1_000_000;
+const maxBytes = 1_000_000;
 const newline = 0x0a;
 const byteOrderMark = '\ufeff';
-const maxLineBytes = 1_000_000;
 
-/** A line of the file, numbered from 1. `bytes` is undefined if it is too long. */
-interface Line {
-  number: number;
-  bytes: Buffer | undefined;
-}
+/** A line of the file, numbered from 1: its text, or the reason why it is refused. */
+type Line = { number: number; text: string } | { number: number; reason: string };
 
 /** Reads the lines of a file in batches, each small enough for one transaction. Empty lines are skipped. */
-export async function* readBatches(chunks: AsyncIterable<Buffer>): AsyncGenerator<Entry[]> {
+export async function* readBatches(bytes: AsyncIterable<Buffer>): AsyncGenerator<Entry[]> {
   let entries: Entry[] = [];
-  let size = 0;
-  for await (const lines of readLines(chunks)) {
+  let characters = 0;
+  for await (const lines of readLines(bytes)) {
     for (const line of lines) {
       const entry = readEntry(line);
       if (!entry) continue;
       entries.push(entry);
-      size += line.bytes?.length ?? 0;
-      if (entries.length < maxEntries && size < maxBatchBytes) continue;
+      characters += 'text' in line ? line.text.length : 0;
+      if (entries.length < maxEntries && characters < maxCharacters) continue;
       yield entries;
       entries = [];
-      size = 0;
+      characters = 0;
     }
   }
   if (entries.length > 0) yield entries;
 }
 
-/** Splits bytes into lines, and yields those of each chunk. A line that is too long is not held in memory. */
+function readEntry(line: Line): Entry | undefined {
+  const { number } = line;
+  if ('reason' in line) return { line: number, reason: line.reason };
+  if (/^\s*$/.test(line.text)) return undefined;
+  try {
+    return { line: number, record: parseRecord(line.text) };
+  } catch (error) {
+    if (error instanceof BadRecord) return { line: number, reason: error.message };
+    throw error;
+  }
+}
+
+/** Splits bytes into lines, and yields those of each chunk. A line that is too long is refused and not held in memory. */
 async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let number = 0;
   /** The beginning of a line whose end has not been read yet. */
@@ -42,14 +50,12 @@ async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]>
   let length = 0;
   const append = (piece: Buffer) => {
     length += piece.length;
-    if (length <= maxLineBytes) pieces.push(piece);
+    if (length <= maxBytes) pieces.push(piece);
     else pieces = [];
   };
-  const take = (): Line => {
+  const take = () => {
     number += 1;
-    const [first] = pieces;
-    const whole = pieces.length === 1 && first ? first : Buffer.concat(pieces);
-    const line = { number, bytes: length > maxLineBytes ? undefined : whole };
+    const line = length > maxBytes ? { number, reason: `it is longer than ${maxBytes} bytes` } : decode(number, pieces);
     pieces = [];
     length = 0;
     return line;
@@ -68,16 +74,10 @@ async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]>
   if (length > 0) yield [take()];
 }
 
-function readEntry({ number, bytes }: Line): Entry | undefined {
-  if (!bytes) return { line: number, reason: `it is longer than ${maxLineBytes} bytes` };
-  if (!isUtf8(bytes)) return { line: number, reason: 'it is not UTF-8' };
+function decode(number: number, pieces: readonly Buffer[]): Line {
+  const [first] = pieces;
+  const bytes = pieces.length === 1 && first ? first : Buffer.concat(pieces);
+  if (!isUtf8(bytes)) return { number, reason: 'it is not UTF-8' };
   const text = bytes.toString('utf8');
-  const json = number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text;
-  if (/^\s*$/.test(json)) return undefined;
-  try {
-    return { line: number, record: parseRecord(json) };
-  } catch (error) {
-    if (error instanceof BadRecord) return { line: number, reason: error.message };
-    throw error;
-  }
+  return { number, text: number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text };
 }
