@@ -6,9 +6,9 @@ import {
   DatabaseUnavailable,
   type ReadContext,
 } from '../src/data/database/database.ts';
-import type { StatementRunner } from '../src/data/sql/query-builder.ts';
+import { createDb, type StatementRunner } from '../src/data/sql/sql-dialect.ts';
 import { SqliteConnection } from '../src/data/sqlite/connection.ts';
-import { toSqliteDb } from '../src/data/sqlite/dialect.ts';
+import { sqliteDialect } from '../src/data/sqlite/dialect.ts';
 import { createSnapshots } from '../src/data/sqlite/snapshots.ts';
 import { SqliteWriter } from '../src/data/sqlite/writer.ts';
 import type { Disk } from './disk.ts';
@@ -112,11 +112,11 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
   };
   const health = { assertWritable: () => {}, assertInPlace: () => {}, noteFailure: () => {}, noteWrite: () => {} };
   const writer = new SqliteWriter({ connection: writing, health, log } as never);
-  const checks = toSqliteDb(runnerOf(reading));
+  const checks = createDb(runnerOf(reading), sqliteDialect);
   const database: Database = {
     db: checks,
     checks,
-    readsFor: (context) => toSqliteDb(runnerOf(reading, context)),
+    readsFor: (context) => createDb(runnerOf(reading, context), sqliteDialect),
     async transaction(work, options) {
       // Transactions that arrive at the same moment share a commit.
       await (random.chance(0.5) ? scheduler.delay(commonMs - (scheduler.now % commonMs)) : travel());

@@ -4,7 +4,7 @@ import { contain } from '../common/contain.ts';
 import type { LimitedQueue } from '../common/limited-queue.ts';
 import type { Config } from '../config/config.ts';
 import { DatabaseUnavailable, type Db, type ReadContext } from '../data/database/database.ts';
-import { readsWithin } from '../data/database/traced-database.ts';
+import { readsWithin } from '../data/database/measured-database.ts';
 import { ClientError } from '../errors.ts';
 import type { FanOut } from '../live/fan-out.ts';
 import type { ServerStatus } from '../live/inventory/server-status.ts';

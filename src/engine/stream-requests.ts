@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
 import type { Cancellation } from '../common/cancellation.ts';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database/database.ts';
-import { readsWithin } from '../data/database/traced-database.ts';
+import { readsWithin } from '../data/database/measured-database.ts';
 import type { StreamEvent } from '../data/event-log/events.ts';
 import { ClientError } from '../errors.ts';
 import { viewerScopeOf } from '../identity/access.ts';

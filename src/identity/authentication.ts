@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import type { Database } from '../data/database/database.ts';
-import { readsWithin } from '../data/database/traced-database.ts';
+import { readsWithin } from '../data/database/measured-database.ts';
 import { ClientError } from '../errors.ts';
 import type { Span } from '../tracing/span.ts';
 import { authenticateApiKey } from './api-key/api-key.ts';

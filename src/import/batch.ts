@@ -1,10 +1,20 @@
 import type { Db } from '../data/database/database.ts';
 import { lockByName } from '../data/database/settings.ts';
 import { createPostRow, findDuplicatePosts, type PostIdentity } from '../data/domain/posts.ts';
-import { findImportedRooms } from '../data/domain/rooms.ts';
-import { findImportedUsers } from '../data/domain/users.ts';
+import { createRoomRow, findImportedRooms } from '../data/domain/rooms.ts';
+import { createUserRow, findImportedUsers } from '../data/domain/users.ts';
 import { insertRows } from '../data/sql/list-statements.ts';
-import { type Entry, type Names, type RefusedLine, type ResolvedPost, resolveEntries } from './resolve.ts';
+import type { PostRow, RoomRow, UserRow } from '../data/tables.ts';
+import type { ImportRecord, PostRecord, RoomRecord } from './records.ts';
+
+/** A line that is refused, and all reasons. */
+interface RefusedLine {
+  line: number;
+  reason: string;
+}
+
+/** A line of the file: its record, or the reason why it is refused. */
+export type Entry = { line: number; record: ImportRecord } | RefusedLine;
 
 export interface Counts {
   rooms: number;
@@ -22,6 +32,69 @@ export interface Outcome {
   refusals: RefusedLine[];
 }
 
+/** Rooms, and the ids of users, by name. */
+interface Names {
+  rooms: Map<string, Pick<RoomRow, 'id' | 'visibility'>>;
+  users: Map<string, string>;
+}
+
+/** The rows of a batch. */
+class Rows {
+  readonly rooms: RoomRow[] = [];
+  readonly users: UserRow[] = [];
+  readonly posts: PostRow[] = [];
+  /** The posts whose titles were corrected. */
+  readonly corrected = new Set<PostRow>();
+  readonly existing: Counts = { rooms: 0, users: 0, posts: 0 };
+  readonly #names: Names;
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  /** Adds the row of a record. Its name can be used from then on. Returns the reason why the record is refused, or undefined. */
+  add(record: ImportRecord): string | undefined {
+    if (record.type === 'post') return this.#addPost(record);
+    if (record.type === 'room') return this.#addRoom(record);
+    const { name, createdAt } = record;
+    if (this.#names.users.has(name)) this.existing.users += 1;
+    else {
+      const user = createUserRow({ name, createdAt });
+      this.#names.users.set(name, user.id);
+      this.users.push(user);
+    }
+    return undefined;
+  }
+
+  #addRoom({ name, visibility }: RoomRecord): string | undefined {
+    const found = this.#names.rooms.get(name);
+    // Private posts must not be added to a public room.
+    if (found && found.visibility !== visibility)
+      return `the room ${JSON.stringify(name)} exists, and its visibility is ${found.visibility}`;
+    if (found) this.existing.rooms += 1;
+    else {
+      const room = createRoomRow({ name, visibility });
+      this.#names.rooms.set(name, room);
+      this.rooms.push(room);
+    }
+    return undefined;
+  }
+
+  /** Imported posts are history: they were created at the time of their publication, and the log has no events for them. */
+  #addPost({ room, author, title, body, publishedAt, isTitleCorrected }: PostRecord): string | undefined {
+    const [roomId, authorId] = [this.#names.rooms.get(room)?.id, this.#names.users.get(author)];
+    if (roomId === undefined || authorId === undefined)
+      return [
+        ...(roomId === undefined ? [`there is no earlier record of the room ${JSON.stringify(room)}`] : []),
+        ...(authorId === undefined ? [`there is no earlier record of the author ${JSON.stringify(author)}`] : []),
+      ].join('; ');
+    const post = createPostRow({ roomId, authorId, title, body, publishedAt, createdAt: publishedAt });
+    this.posts.push(post);
+    if (isTitleCorrected) this.corrected.add(post);
+    return undefined;
+  }
+}
+
 /**
  * Writes the new records of a batch; the caller opens the transaction. The batches of two imports run one after the
  * other, because no constraint prevents that both insert the same user or post. A strict import writes nothing after the
@@ -29,20 +102,22 @@ export interface Outcome {
  */
 export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: boolean): Promise<Outcome> {
   await lockByName(db, 'import');
-  const names = await findNames(db, entries);
-  const { rooms, users, posts, existing, refusals } = resolveEntries(entries, names, isStrict);
+  const rows = new Rows(await findNames(db, entries));
+  const refusals: RefusedLine[] = [];
+  for (const entry of entries) {
+    const reason = 'reason' in entry ? entry.reason : rows.add(entry.record);
+    if (reason !== undefined) refusals.push({ line: entry.line, reason });
+    if (reason !== undefined && isStrict) break;
+  }
+  const { rooms, users, posts, corrected, existing } = rows;
   const added = await findNew(db, posts);
   await insertRows(db, 'rooms', rooms);
   await insertRows(db, 'users', users);
-  await insertRows(
-    db,
-    'posts',
-    added.map(({ post }) => createPostRow(post)),
-  );
+  await insertRows(db, 'posts', added);
   return {
     added: { rooms: rooms.length, users: users.length, posts: added.length },
     existing: { ...existing, posts: posts.length - added.length },
-    correctedTitles: added.filter(({ isTitleCorrected }) => isTitleCorrected).length,
+    correctedTitles: added.filter((post) => corrected.has(post)).length,
     refusals,
   };
 }
@@ -66,13 +141,9 @@ async function findNames(db: Db, entries: readonly Entry[]): Promise<Names> {
 }
 
 /** The posts that do not exist yet, without duplicates. */
-async function findNew(db: Db, posts: readonly ResolvedPost[]): Promise<ResolvedPost[]> {
-  const stored = await findDuplicatePosts(
-    db,
-    posts.map(({ post }) => post),
-  );
-  const seen = new Set(stored.map(keyOf));
-  return posts.filter(({ post }) => {
+async function findNew(db: Db, posts: readonly PostRow[]): Promise<PostRow[]> {
+  const seen = new Set((await findDuplicatePosts(db, posts)).map(keyOf));
+  return posts.filter((post) => {
     const key = keyOf(post);
     if (seen.has(key)) return false;
     seen.add(key);

@@ -49,7 +49,7 @@ export const postMutations = {
         const { title, body = null } = input;
         const id = context.idempotency?.resultId;
         const row = createPostRow({ id, roomId: room.id, authorId: author.id, title, body, publishedAt: null });
-        if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
+        if (!(input.publish ?? true)) return { post: write(insertPost(db, row).then(() => row)) };
         const store = storePublished(row, isMember, insertPublishedPost);
         const published = (publishedAt: number) => ({
           ...row,

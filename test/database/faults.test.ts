@@ -475,7 +475,8 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
         const { id: user } = await insertUser(db, { name: 'Ada' });
         const { id: room } = await insertRoom(db, createRoomRow({ name: 'hall' }));
         const row = createPostRow({ roomId: room, authorId: user, title: 'one', body: null, publishedAt: Date.now() });
-        return { user, room, post: (await insertPost(db, row)).id };
+        await insertPost(db, row);
+        return { user, room, post: row.id };
       });
       let isDone = false;
       let shared = 0;

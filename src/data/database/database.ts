@@ -144,10 +144,7 @@ export type ImplementationOptions = DatabaseOptions & Required<Pick<DatabaseOpti
 
 /** The database cannot be used at all: it is corrupt, or newer than this program. The message is for the operator. */
 export class DatabaseUnusable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'DatabaseUnusable';
-  }
+  override name = 'DatabaseUnusable';
 }
 
 /**

@@ -8,9 +8,8 @@ import { openSqlite } from '../sqlite/database.ts';
 import { inspectSqlite } from '../sqlite/inspect.ts';
 import { type BackupContents, BackupError, type BackupOptions } from './backup.ts';
 import type { Database, DatabaseOptions, DatabaseState } from './database.ts';
-import { withTimings } from './timed-database.ts';
+import { measured } from './measured-database.ts';
 import { createTimings } from './timings.ts';
-import { withSpans } from './traced-database.ts';
 
 /** `system`: the name in OpenTelemetry. The first argument of both functions is a path, or the URL of PostgreSQL. */
 const sqlite = { system: 'sqlite', open: openSqlite, inspect: inspectSqlite };
@@ -23,7 +22,7 @@ const postgres = { system: 'postgresql', open: openPostgres, inspect: inspectPos
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const { timings = createTimings() } = options;
   const { open, system } = isPostgresUrl(url) ? postgres : sqlite;
-  return withTimings(withSpans(await open(addressOf(url), { ...options, timings }), system), timings);
+  return measured(await open(addressOf(url), { ...options, timings }), system, timings);
 }
 
 /** Finds out whether a server could use the database, without creating or migrating it. @throws DatabaseUnusable */

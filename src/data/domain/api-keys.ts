@@ -1,9 +1,9 @@
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { createId } from '../../common/ids.ts';
 import type { Db } from '../database/database.ts';
 import { executeInParts } from '../sql/list-statements.ts';
 import { createFinder } from '../sql/statement.ts';
-import { type ApiKeyRow, apiKeyColumns, type Tables } from '../tables.ts';
+import { type ApiKeyRow, apiKeyColumns } from '../tables.ts';
 import { insertUser } from './users.ts';
 
 export interface NewApiKey extends Pick<ApiKeyRow, 'name' | 'prefix' | 'hash' | 'ownerId' | 'expiresAt'> {
@@ -48,27 +48,21 @@ export async function findApiKeysOf(db: Db, ownerId: string, limit: number): Pro
 }
 
 export async function revokeApiKey(db: Db, id: string): Promise<void> {
-  await revokeWhere(db, (eb) => eb('id', '=', id));
+  await revokeWhere(db, sql`"id" = ${id}`);
 }
 
 /** Revokes the keys of a deleted account, including the key of the application that acts as it. Returns their ids. */
 export function revokeApiKeysOf(db: Db, ownerId: string): Promise<string[]> {
-  return revokeWhere(db, ({ eb, and, or }) => {
-    // The index by owner has only keys that are not revoked: without this condition here, SQLite would read all keys.
-    const owned = and([eb('ownerId', '=', ownerId), eb('revokedAt', 'is', null)]);
-    return or([owned, eb('userId', '=', ownerId)]);
-  });
+  // The index by owner has only keys that are not revoked: without this condition here, SQLite would read all keys.
+  return revokeWhere(db, sql`("ownerId" = ${ownerId} and "revokedAt" is null or "userId" = ${ownerId})`);
 }
 
 /** Revokes the keys with the scope ADMIN of an owner. Returns their ids. */
 export function revokeAdminKeysOf(db: Db, ownerId: string): Promise<string[]> {
-  return revokeWhere(db, (eb) => eb.and([eb('ownerId', '=', ownerId), eb('scopes', 'like', '%ADMIN%')]));
+  return revokeWhere(db, sql`"ownerId" = ${ownerId} and "scopes" like '%ADMIN%'`);
 }
 
-async function revokeWhere(
-  db: Db,
-  condition: (eb: ExpressionBuilder<Tables, 'apiKeys'>) => Expression<SqlBool>,
-): Promise<string[]> {
+async function revokeWhere(db: Db, condition: RawBuilder<boolean>): Promise<string[]> {
   const rows = await db
     .updateTable('apiKeys')
     .set({ revokedAt: Date.now() })

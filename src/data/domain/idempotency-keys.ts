@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { deleteSome } from '../sql/some-rows.ts';
 import { createStatement } from '../sql/statement.ts';
@@ -41,21 +41,14 @@ export async function insertIdempotencyKey(
 }
 
 /** Deletes the oldest keys of a user who has more than the maximum, but not the new `key`. */
-export const deleteOldestKeys = createStatement((db, { userId, key }: KeyName) =>
-  db
-    .deleteFrom('idempotencyKeys')
-    .where('userId', '=', userId)
-    // Clocks may differ: the new key is never the oldest.
-    .where('key', '<>', key)
-    .where('at', '<=', (eb) =>
-      eb
-        .selectFrom('idempotencyKeys as newer')
-        .select('newer.at')
-        .where('newer.userId', '=', userId)
-        .orderBy('newer.at', 'desc')
-        .limit(1)
-        .offset(maxKeysOfUser),
-    ),
+export const deleteOldestKeys = createStatement(
+  // Clocks may differ: the new key is never the oldest.
+  (_db, { userId, key }: KeyName) =>
+    sql`
+      delete from "idempotencyKeys" where "userId" = ${userId} and "key" <> ${key} and "at" <= (
+        select "at" from "idempotencyKeys" as newer where "userId" = ${userId}
+          order by "at" desc limit 1 offset ${sql.lit(maxKeysOfUser)}
+      )`,
 );
 
 /** Deletes up to `limit` keys that were stored before a time, and returns their number. */

@@ -22,33 +22,30 @@ export interface InboxRooms {
   head: LogPosition;
 }
 
-/** The user's row is there without any room, too. */
-const selectRooms = createStatement((db, { userId, limit }: { userId: string; limit: number }) =>
-  db
-    .selectFrom('users')
-    .leftJoin('userLogs', 'userLogs.userId', 'users.id')
-    .leftJoin('roomMembers', 'roomMembers.userId', 'users.id')
-    .leftJoin('rooms', (join) => join.onRef('rooms.id', '=', 'roomMembers.roomId').on('rooms.deletedAt', 'is', null))
-    .leftJoin('roomEvents as joins', (join) =>
-      join
-        .onRef('joins.roomId', '=', 'rooms.id')
-        .onRef('joins.subjectId', '=', 'roomMembers.userId')
-        .onRef('joins.at', '=', 'roomMembers.joinedAt')
-        // Not a parameter, so that every plan of the statement can use the index.
-        .on(sql<boolean>`"joins"."type" = 'MemberJoined'`),
-    )
-    .select([
-      'userLogs.head as userHead',
-      'userLogs.headMark as userHeadMark',
-      'roomMembers.roomId as joinedId',
-      'rooms.id as roomId',
-      'rooms.head',
-      'rooms.headMark',
-      'joins.seq as joinedSeq',
-      'joins.previousMark as joinedAfter',
-    ])
-    .where('users.id', '=', userId)
-    .limit(limit),
+interface InboxRow {
+  userHead: number | null;
+  userHeadMark: number | null;
+  joinedId: string | null;
+  roomId: string | null;
+  head: number | null;
+  headMark: number | null;
+  joinedSeq: number | null;
+  joinedAfter: number | null;
+}
+
+/** The user's row is there without any room, too. The type of the event is the condition of an index. */
+const selectRooms = createStatement(
+  (_db, { userId, limit }: { userId: string; limit: number }) => sql<InboxRow>`
+    select "userLogs"."head" as "userHead", "userLogs"."headMark" as "userHeadMark", "roomMembers"."roomId" as "joinedId",
+      "rooms"."id" as "roomId", "rooms"."head", "rooms"."headMark",
+      "joins"."seq" as "joinedSeq", "joins"."previousMark" as "joinedAfter"
+    from "users"
+      left join "userLogs" on "userLogs"."userId" = "users"."id"
+      left join "roomMembers" on "roomMembers"."userId" = "users"."id"
+      left join "rooms" on "rooms"."id" = "roomMembers"."roomId" and "rooms"."deletedAt" is null
+      left join "roomEvents" as "joins" on "joins"."roomId" = "rooms"."id" and "joins"."subjectId" = "roomMembers"."userId"
+        and "joins"."at" = "roomMembers"."joinedAt" and "joins"."type" = 'MemberJoined'
+    where "users"."id" = ${userId} limit ${limit}`,
 );
 
 /**

@@ -1,7 +1,7 @@
-import type { ExpressionBuilder } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { createId } from '../../common/ids.ts';
 import type { Db } from '../database/database.ts';
-import { type InvitationRow, invitationColumns, type Tables } from '../tables.ts';
+import { type InvitationRow, invitationColumns } from '../tables.ts';
 
 export type NewInvitation = Pick<InvitationRow, 'roomId' | 'hash' | 'uses' | 'creatorId' | 'expiresAt'>;
 
@@ -52,20 +52,10 @@ export async function countUse(db: Db, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-function isOpen(now: number) {
-  return (eb: ExpressionBuilder<Tables, 'invitations'>) =>
-    eb.and([
-      eb('used', '<', eb.ref('uses')),
-      eb('expiresAt', '>', now),
-      eb.exists(
-        eb
-          .selectFrom('rooms')
-          .innerJoin('users', 'users.id', 'invitations.creatorId')
-          .select('rooms.id')
-          .whereRef('rooms.id', '=', 'invitations.roomId')
-          .where('rooms.deletedAt', 'is', null)
-          .where('users.deletedAt', 'is', null)
-          .where((has) => has.or([has('rooms.ownerId', '=', has.ref('users.id')), has('users.role', '=', 'ADMIN')])),
-      ),
-    ]);
+function isOpen(now: number): RawBuilder<boolean> {
+  return sql`"used" < "uses" and "expiresAt" > ${now} and exists (
+    select 1 from "rooms" inner join "users" on "users"."id" = "invitations"."creatorId"
+    where "rooms"."id" = "invitations"."roomId" and "rooms"."deletedAt" is null and "users"."deletedAt" is null
+      and ("rooms"."ownerId" = "users"."id" or "users"."role" = 'ADMIN')
+  )`;
 }

@@ -18,12 +18,7 @@ export function createPostRow({ id = createId('Post'), createdAt = Date.now(), .
   return { id, ...post, createdAt, updatedAt: createdAt, version: 1 };
 }
 
-const insertRow = createStatement((db, row: PostRow) => db.insertInto('posts').values(row));
-
-export async function insertPost(db: Db, row: PostRow): Promise<PostRow> {
-  await insertRow(db, row);
-  return row;
-}
+export const insertPost = createStatement((db, row: PostRow) => db.insertInto('posts').values(row));
 
 /** Inserts a post with the time of the event that is being appended. */
 export const insertPublishedPost = createStatement(

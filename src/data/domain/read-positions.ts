@@ -36,19 +36,12 @@ export async function findPostTime(db: Db, roomId: string, postId: string): Prom
   return Math.min(post.publishedAt, Math.max(post.headAt, Date.now()));
 }
 
-const selectLatestTime = createStatement((db, { roomId, now }: { roomId: string; now: number }) =>
-  db
-    .selectFrom('rooms')
-    .select((eb) => [
-      'headAt',
-      eb
-        .selectFrom('posts')
-        .select(({ fn }) => fn.max('publishedAt').as('latest'))
-        .where('roomId', '=', roomId)
-        .where('publishedAt', '<=', now)
-        .as('postedAt'),
-    ])
-    .where('id', '=', roomId),
+const selectLatestTime = createStatement(
+  (_db, { roomId, now }: { roomId: string; now: number }) =>
+    sql<{ headAt: number; postedAt: number | null }>`
+      select "headAt",
+        (select max("publishedAt") from "posts" where "roomId" = ${roomId} and "publishedAt" <= ${now}) as "postedAt"
+      from "rooms" where "id" = ${roomId}`,
 );
 
 /** The time of the latest event, or of a later post: an import writes posts without events. */
@@ -88,29 +81,18 @@ export const advanceReadPositionToAppended = createStatement((db, { roomId, user
     .where(readUpTo, '<', timeOfAppended(roomId)),
 );
 
-const selectUnread = createStatement((db, { userId, roomIds }: { userId: string; roomIds: string }) =>
-  db
-    .selectFrom('roomMembers')
-    .select((eb) => [
-      'roomId',
-      eb
-        .selectFrom((from) =>
-          from
-            .selectFrom('posts')
-            .where(dialectOf(db).countsRows('posts'))
-            .select('posts.id')
-            .whereRef('posts.roomId', '=', 'roomMembers.roomId')
-            .where('posts.publishedAt', '>', readUpTo)
-            .whereRef('posts.authorId', '<>', 'roomMembers.userId')
-            .where(arePostsNotErased('posts.authorId'))
-            .limit(maxUnread)
-            .as('unread'),
-        )
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .as('unread'),
-    ])
-    .where('userId', '=', userId)
-    .where(dialectOf(db).isListed('roomMembers.roomId', roomIds)),
+const selectUnread = createStatement(
+  (db, { userId, roomIds }: { userId: string; roomIds: string }) => sql<{ roomId: string; unread: number }>`
+    select "roomId", (
+      select count(*) from (
+        select "posts"."id" from "posts"
+        where ${dialectOf(db).countsRows('posts')} and "posts"."roomId" = "roomMembers"."roomId"
+          and "posts"."publishedAt" > ${readUpTo} and "posts"."authorId" <> "roomMembers"."userId"
+          and ${arePostsNotErased('posts.authorId')}
+        limit ${sql.lit(maxUnread)}
+      ) as "unread"
+    ) as "unread"
+    from "roomMembers" where "userId" = ${userId} and ${dialectOf(db).isListed('roomMembers.roomId', roomIds)}`,
 );
 
 /**
@@ -119,5 +101,5 @@ const selectUnread = createStatement((db, { userId, roomIds }: { userId: string;
  */
 export async function findUnread(db: Db, userId: string, roomIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await selectUnread(db, { userId, roomIds: JSON.stringify(roomIds) });
-  return new Map(rows.map(({ roomId, unread }) => [roomId, unread ?? 0]));
+  return new Map(rows.map(({ roomId, unread }) => [roomId, unread]));
 }

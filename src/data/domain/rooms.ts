@@ -18,19 +18,8 @@ export function createRoomRow({
   ownerId = null,
 }: NewRoom): RoomRow {
   const now = Date.now();
-  return {
-    id,
-    name,
-    visibility,
-    ownerId,
-    head: 0,
-    headMark: 0,
-    headAt: now,
-    previousMark: 0,
-    createdAt: now,
-    updatedAt: now,
-    version: 1,
-  };
+  const log = { head: 0, headMark: 0, headAt: now, previousMark: 0 };
+  return { id, name, visibility, ownerId, ...log, createdAt: now, updatedAt: now, version: 1 };
 }
 
 /** @throws UniqueViolation if the name is taken. */

@@ -1,6 +1,7 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { deleteSome } from '../sql/some-rows.ts';
+import { firstOrThrow } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
 /** The window of a key after a charge. */
@@ -13,27 +14,15 @@ export type AttemptWindow = Pick<Selectable<Tables['signInAttempts']>, 'attempts
  */
 export async function chargeAttempt(db: Db, key: string, windowMs: number): Promise<AttemptWindow> {
   const now = Date.now();
-  return db
-    .insertInto('signInAttempts')
-    .values({ key, attempts: 1, endsAt: now + windowMs })
-    .onConflict((conflict) =>
-      conflict.column('key').doUpdateSet((eb) => {
-        const hasEnded = eb('signInAttempts.endsAt', '<=', now);
-        const endsTooLate = eb('signInAttempts.endsAt', '>', eb.ref('excluded.endsAt'));
-        const increased = eb('signInAttempts.attempts', '+', 1);
-        return {
-          attempts: eb.case().when(hasEnded).then(eb.ref('excluded.attempts')).else(increased).end(),
-          endsAt: eb
-            .case()
-            .when(eb.or([hasEnded, endsTooLate]))
-            .then(eb.ref('excluded.endsAt'))
-            .else(eb.ref('signInAttempts.endsAt'))
-            .end(),
-        };
-      }),
-    )
-    .returning(['attempts', 'endsAt'])
-    .executeTakeFirstOrThrow();
+  const window = sql.table('signInAttempts');
+  const { rows } = await sql<AttemptWindow>`
+    insert into ${window} ("key", "attempts", "endsAt") values (${key}, 1, ${now + windowMs})
+      on conflict ("key") do update set
+        "attempts" = case when ${window}."endsAt" <= ${now} then 1 else ${window}."attempts" + 1 end,
+        "endsAt" = case when ${window}."endsAt" <= ${now} then excluded."endsAt"
+          when ${window}."endsAt" > excluded."endsAt" then excluded."endsAt" else ${window}."endsAt" end
+      returning "attempts", "endsAt"`.execute(db);
+  return firstOrThrow(rows);
 }
 
 /** Takes one attempt back, if its window has not ended. */

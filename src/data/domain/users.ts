@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { createId } from '../../common/ids.ts';
 import { toComposed } from '../../common/names.ts';
 import type { Db, RowLock } from '../database/database.ts';
@@ -35,23 +36,15 @@ export function emailKeyOf(email: string): string {
   return toComposed(email).toLowerCase();
 }
 
-export function createUserRow({
-  name,
-  email = null,
-  passwordHash = null,
-  createdAt = Date.now(),
-  role = 'MEMBER',
-  oauth,
-  sessionsFrom = 0,
-}: NewUser): UserRow {
+export function createUserRow({ oauth, email = null, createdAt = Date.now(), ...given }: NewUser): UserRow {
   return {
     id: createId('User'),
-    name,
+    passwordHash: null,
+    role: 'MEMBER',
+    sessionsFrom: 0,
+    ...given,
     email,
     emailKey: email === null ? null : emailKeyOf(email),
-    passwordHash,
-    role,
-    sessionsFrom,
     keptSession: null,
     oauthIssuer: oauth?.issuer ?? null,
     oauthSubject: oauth?.subject ?? null,
@@ -116,9 +109,7 @@ export async function findImportedUsers(db: Db, names: readonly string[]): Promi
       .where('email', 'is', null)
       .where('oauthSubject', 'is', null)
       .where('deletedAt', 'is', null)
-      .where(({ eb, not, exists, selectFrom }) =>
-        not(exists(selectFrom('apiKeys').select('apiKeys.id').where('userId', '=', eb.ref('users.id')))),
-      )
+      .where(sql<boolean>`not exists (select 1 from "apiKeys" where "userId" = "users"."id")`)
       .orderBy('id', 'desc')
       .forKeyShare(),
   );
@@ -183,9 +174,10 @@ function beginSessions(db: Db, changes: { passwordHash?: string }) {
   const now = Date.now();
   return db
     .updateTable('users')
-    .set(({ eb, case: choose, ref }) => {
-      const latest = choose().when('sessionsFrom', '>', now).then(ref('sessionsFrom')).else(now).end();
-      return { ...changes, keptSession: null, sessionsFrom: eb(latest, '+', 1) };
+    .set({
+      ...changes,
+      keptSession: null,
+      sessionsFrom: sql<number>`case when "sessionsFrom" > ${now} then "sessionsFrom" else ${now} end + 1`,
     })
     .returning(userColumns);
 }

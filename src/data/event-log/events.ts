@@ -142,22 +142,13 @@ export async function appendEvent<Row>(
  * placed before a position that a client already has. An import writes no events, so an imported post with a time in the
  * far future does not count.
  */
-const advanceHead = createStatement((db, { roomId, mark, now }: { roomId: string; mark: number; now: number }) =>
-  db
-    .updateTable('rooms')
-    .set((eb) => ({
-      head: eb('head', '+', 1),
-      previousMark: eb.ref('headMark'),
-      headMark: mark,
-      headAt: eb
-        .case()
-        .when('headAt', '<', now)
-        .then(eb.val(now))
-        .else(eb('headAt', '+', 1))
-        .end(),
-    }))
-    .where('id', '=', roomId)
-    .returning(['head', 'previousMark', 'headAt']),
+const advanceHead = createStatement(
+  (_db, { roomId, mark, now }: { roomId: string; mark: number; now: number }) =>
+    sql<Pick<RoomRow, 'head' | 'previousMark' | 'headAt'>>`
+      update "rooms" set
+        "head" = "head" + 1, "previousMark" = "headMark", "headMark" = ${mark},
+        "headAt" = case when "headAt" < ${now} then ${now} else "headAt" + 1 end
+      where "id" = ${roomId} returning "head", "previousMark", "headAt"`,
 );
 
 /** The time of the event that is being appended, for the statement that stores its subject. */
@@ -165,29 +156,14 @@ export function timeOfAppended(roomId: string): Expression<number> {
   return sql<number>`(select "headAt" from "rooms" where "id" = ${roomId})`;
 }
 
-/** Inserts the event whose number was taken last. */
+/** Inserts the event whose number was taken last. The types of values in a list of results are not inferred from the columns. */
 const insertEvent = createStatement(
-  (db, { roomId, type, subjectId, version, actorId }: Omit<RoomEventRow, 'seq' | 'mark' | 'previousMark' | 'at'>) =>
-    db
-      .insertInto('roomEvents')
-      .columns(['roomId', 'seq', 'mark', 'previousMark', 'at', 'type', 'subjectId', 'version', 'actorId'])
-      .expression((eb) =>
-        eb
-          .selectFrom('rooms')
-          .select([
-            'id',
-            'head',
-            'headMark',
-            'previousMark',
-            'headAt',
-            // The types of values in a list of results are not inferred from the columns.
-            sql<RoomEventType>`cast(${type} as text)`.as('type'),
-            sql<string>`cast(${subjectId} as text)`.as('subjectId'),
-            sql<number>`cast(${version} as integer)`.as('version'),
-            sql<string | null>`cast(${actorId} as text)`.as('actorId'),
-          ])
-          .where('id', '=', roomId),
-      ),
+  (_db, { roomId, type, subjectId, version, actorId }: Omit<RoomEventRow, 'seq' | 'mark' | 'previousMark' | 'at'>) =>
+    sql`
+      insert into "roomEvents" ("roomId", "seq", "mark", "previousMark", "at", "type", "subjectId", "version", "actorId")
+        select "id", "head", "headMark", "previousMark", "headAt",
+          cast(${type} as text), cast(${subjectId} as text), cast(${version} as integer), cast(${actorId} as text)
+        from "rooms" where "id" = ${roomId}`,
 );
 
 /** Up to `limit` events after number `after`, in order. */
@@ -246,18 +222,11 @@ const roomsPerRead = 500;
 /** The rooms that have events before their latest `count` events. No statement reads more than some hundred rooms. */
 export async function* findSurplus(db: Db, count: number, signal: AbortSignal): AsyncGenerator<RoomSurplus> {
   for (let after = ''; !signal.aborted; ) {
-    const rooms = await db
-      .selectFrom('rooms')
-      .select(['id', 'head'])
-      .select((eb) => {
-        const events = eb.selectFrom('roomEvents').select('seq').whereRef('roomId', '=', 'rooms.id');
-        const isSurplus = events.where(({ eb }) => eb('seq', '<=', eb('rooms.head', '-', count)));
-        return eb.and([eb('head', '>', count), eb.exists(isSurplus)]).as('hasSurplus');
-      })
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(roomsPerRead)
-      .execute();
+    const { rows: rooms } = await sql<{ id: string; head: number; hasSurplus: number | boolean }>`
+      select "id", "head", "head" > ${count} and exists (
+        select 1 from "roomEvents" where "roomId" = "rooms"."id" and "seq" <= "rooms"."head" - ${count}
+      ) as "hasSurplus"
+      from "rooms" where "id" > ${after} order by "id" limit ${roomsPerRead}`.execute(db);
     for (const { id, head, hasSurplus } of rooms) if (hasSurplus) yield { roomId: id, seq: head - count };
     const last = rooms.at(-1);
     if (!last) return;

@@ -58,7 +58,8 @@ export async function readUserEvents(
   return withoutGap(rows as readonly UserEventRow[], after);
 }
 
-const selectMembershipChanges = createStatement(
+/** The beginnings and ends of a user's memberships between two numbers of the user's log, in order. */
+export const findMembershipChanges = createStatement(
   (db, { userId, after, upTo }: { userId: string; after: number; upTo: number }) =>
     db
       .selectFrom('userEvents')
@@ -71,11 +72,3 @@ const selectMembershipChanges = createStatement(
       .where(sql<boolean>`"type" <> 'RoomRead'`)
       .orderBy('seq'),
 );
-
-/** The beginnings and ends of a user's memberships between two numbers of the user's log, in order. */
-export function findMembershipChanges(
-  db: Db,
-  range: { userId: string; after: number; upTo: number },
-): Promise<UserEventRow[]> {
-  return selectMembershipChanges(db, range);
-}

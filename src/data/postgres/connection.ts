@@ -1,6 +1,6 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
-import type { StatementRunner } from '../sql/query-builder.ts';
+import type { StatementRunner } from '../sql/sql-dialect.ts';
 import { Batch, type BatchOptions, type Statement } from './batch.ts';
 import { isUnavailable, translateConnectError, translatePostgresError } from './errors.ts';
 import type { StatementNames } from './statement-names.ts';

@@ -11,13 +11,13 @@ import {
   type Work,
 } from '../database/database.ts';
 import { FaultReports } from '../database/fault-reports.ts';
-import { timeStatements } from '../database/timed-database.ts';
+import { timed } from '../database/measured-database.ts';
 import type { DatabaseTimings } from '../database/timings.ts';
-import type { StatementRunner } from '../sql/query-builder.ts';
+import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import type { ReadQuery } from '../sql/statement.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
-import { toPostgresDb } from './dialect.ts';
+import { postgresDialect } from './dialect.ts';
 import { isUnavailable, PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
 import { PostgresSession } from './session.ts';
@@ -71,7 +71,7 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   };
   const connections = createConnections(connect);
   const transactions = new Transactions(connections.transactions, new CommitMarks(connect));
-  const checks = toPostgresDb(connections.checks);
+  const checks = createDb(connections.checks, postgresDialect);
   const readsFor = createReads(connections, options.timings);
   isOpen = true;
   const recoveryChecks = startRecoveryChecks(reports, transactions);
@@ -111,15 +111,17 @@ function createConnections(connect: () => Promise<PostgresConnection>) {
 }
 
 /** A caller has one long read running. Its short reads, and those of others, do not wait for it. */
-function createReads(connections: Pick<Connections, 'reads' | 'longReads'>, timings: DatabaseTimings) {
-  const reads = timeStatements(connections.reads, timings.read);
+function createReads({ reads, longReads }: Connections, timings: DatabaseTimings) {
   return (context: ReadContext) => {
-    const inTurn: StatementRunner = {
-      executeQuery: (query) =>
-        repeatLost(() => connections.longReads.run((connection) => connection.executeQuery(query), context)),
+    const readInTurn = (query: ReadQuery) =>
+      repeatLost(() => longReads.run((connection) => connection.executeQuery(query), context));
+    const runner: StatementRunner = {
+      executeQuery: (query: ReadQuery) =>
+        query.isLong
+          ? timed(timings.long_read, () => readInTurn(query) as never)
+          : timed(timings.read, () => reads.executeQuery(query) as never),
     };
-    const longReads = timeStatements(inTurn, timings.long_read);
-    return toPostgresDb({ executeQuery: (query: ReadQuery) => (query.isLong ? longReads : reads).executeQuery(query) });
+    return createDb(runner, postgresDialect);
   };
 }
 
@@ -197,7 +199,7 @@ function readSnapshot<T>(pool: ConnectionPool, work: Work<T>, context: ReadConte
       const session = new PostgresSession(connection);
       try {
         session.sendUnawaited('begin isolation level repeatable read read only');
-        const db = toPostgresDb(session);
+        const db = createDb(session, postgresDialect);
         // The server takes the snapshot at the first read.
         await sql`select 1 from settings limit 1`.execute(db);
         // The result does not wait for the end.

@@ -7,14 +7,10 @@ import {
   PostgresQueryCompiler,
   type SelectQueryNode,
   sql,
-  type Transaction,
   WhereNode,
 } from 'kysely';
-import { createQueryBuilder, DirectExecutor, type StatementRunner } from '../sql/query-builder.ts';
-import type { Tables } from '../tables.ts';
-import { postgresSql } from './sql-dialect.ts';
-
-const adapter = Object.assign(new PostgresAdapter(), { sql: postgresSql });
+import type { TableDialect } from '../migrations/migration.ts';
+import type { SqlDialect } from '../sql/sql-dialect.ts';
 
 const advisoryLocks = {
   ForKeyShare: sql`pg_advisory_xact_lock_shared(hashtextextended("id", 0)) is not null`.toOperationNode(),
@@ -44,8 +40,39 @@ function findsOneRow(where: OperationNode): boolean {
   return BinaryOperationNode.is(where) && OperatorNode.is(where.operator) && where.operator.operator === '=';
 }
 
-const compiler = new QueryCompilerWithFairLocks();
+export const postgresDialect: SqlDialect = {
+  adapter: new PostgresAdapter(),
+  compiler: new QueryCompilerWithFairLocks(),
+  // Its statements run elsewhere, for a limited time.
+  countsRows: () => sql`true`,
+  countedBody: () => sql.ref<string | null>('posts.body'),
+  place: 'ctid',
+  isPlaceAmong: (place, places) => sql`${place} = any(array(${places}))`,
+  elementsOf: (json) => sql`json_array_elements(cast(${json} as json))`,
+  isListed: (id, json) => sql`${sql.ref(id)} = any(array(select json_array_elements_text(cast(${json} as json))))`,
+  unindexed: sql.raw(''),
+  seeksInLateralJoins: true,
+  // It keeps the plans of prepared statements, and gathers statistics by itself only once a minute, or never.
+  findStaleTables: sql`
+    select relname as name from pg_class
+    where oid in ('users'::regclass, 'rooms'::regclass, 'posts'::regclass)
+      and pg_relation_size(oid) > 4 * relpages::bigint * current_setting('block_size')::bigint`,
+};
 
-export function toPostgresDb(runner: StatementRunner): Transaction<Tables> {
-  return createQueryBuilder(new DirectExecutor(compiler, adapter, runner));
-}
+export const postgresTables: TableDialect = {
+  text: sql`text collate "C"`,
+  bigint: sql`bigint`,
+  tableOptions: sql``,
+  // Room for the next version of each row on its page: its indexes then need no entry for the new version.
+  roomOptions: sql`with (fillfactor = 70)`,
+  ownTables: [
+    sql`create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
+  ],
+  randomMark: sql`floor(random() * 2147483647)::integer + 1`,
+  trigger: (name, cause, table, statements) => [
+    sql`create function ${sql.id(name)}() returns trigger language plpgsql as $$ begin ${statements} return null; end $$`,
+    sql`create trigger ${sql.id(name)} after ${sql.raw(cause)} on ${sql.table(table)}
+      for each row execute function ${sql.id(name)}()`,
+  ],
+  composed: (column) => sql`normalize(${sql.ref(column)}, NFC)`,
+};

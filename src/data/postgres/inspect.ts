@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { type DatabaseState, toUnusable } from '../database/database.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
+import { createDb } from '../sql/sql-dialect.ts';
 import { PostgresConnection } from './connection.ts';
 import { assertSupported, withoutSecrets } from './database.ts';
-import { toPostgresDb } from './dialect.ts';
+import { postgresDialect } from './dialect.ts';
 import { StatementNames } from './statement-names.ts';
 
 /** Finds out whether a node could open the database, without migrating it. @throws DatabaseUnusable */
@@ -19,7 +20,7 @@ async function readVersion(url: string): Promise<number | undefined> {
   const connection = await PostgresConnection.open({ url, names: new StatementNames(), onError: () => {} });
   try {
     assertSupported(connection.facts);
-    const db = toPostgresDb(connection);
+    const db = createDb(connection, postgresDialect);
     const found = await sql<{
       isPresent: boolean;
     }>`select to_regclass('migrations') is not null as "isPresent"`.execute(db);

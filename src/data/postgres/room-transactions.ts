@@ -1,8 +1,7 @@
-import type { TransactionOptions, Work } from '../database/database.ts';
 import type { CommitMarks } from './commit-marks.ts';
 import { PostgresUnavailable } from './errors.ts';
-import { GroupMember, type RunAlone } from './group-member.ts';
 import type { ConnectionPool } from './pool.ts';
+import type { PostgresTransaction } from './transaction.ts';
 import { runGroup } from './transaction-group.ts';
 
 /** While one group waits for the disk, the other one reads. A third one would only wait for the lock of the room. */
@@ -17,13 +16,12 @@ const timeoutMs = 5_000;
 interface Parts {
   pool: ConnectionPool;
   marks: CommitMarks;
-  runAlone: RunAlone;
+  /** Runs a transaction in one of the server's own. Never fails. */
+  runAlone: (transaction: PostgresTransaction) => Promise<void>;
 }
 
 interface Waiting {
-  /** See `TransactionOptions.memberId`. */
-  user: string;
-  member: GroupMember;
+  transaction: PostgresTransaction;
   timer: NodeJS.Timeout;
 }
 
@@ -48,66 +46,58 @@ export class RoomTransactions {
     return this.#rooms.values().reduce((count, { waiting }) => count + waiting.length, 0);
   }
 
-  run<T>(roomId: string, work: Work<T>, options: TransactionOptions): Promise<T> {
+  run(roomId: string, transaction: PostgresTransaction): void {
     const room = this.#rooms.get(roomId) ?? { running: 0, waiting: [] };
-    if (room.running === maxRunning) return waitForGroup(room, work, options);
+    if (room.running === maxRunning) return waitForGroup(room, transaction);
     this.#rooms.set(roomId, room);
     room.running += 1;
-    const running = this.#parts.runAlone(work, options);
-    const next = () => this.#runWaiting(roomId, room);
-    running.then(next, next);
-    return running;
+    void this.#runAndTakeWaiting(roomId, room, transaction);
   }
 
-  async #runWaiting(roomId: string, room: Room): Promise<void> {
+  async #runAndTakeWaiting(roomId: string, room: Room, first: PostgresTransaction): Promise<void> {
+    await this.#parts.runAlone(first);
     while (room.waiting.length > 0) {
       // The requests of clients that have just received an answer join the group.
       await new Promise(setImmediate);
-      await this.#runGroup(takeGroup(room));
+      const group = takeGroup(room);
+      const alone = group.length > 1 ? await this.#runTogether(group) : group;
+      await Promise.all(alone.map((transaction) => this.#parts.runAlone(transaction)));
     }
     room.running -= 1;
     if (room.running === 0) this.#rooms.delete(roomId);
   }
 
-  async #runGroup(members: readonly GroupMember[]): Promise<void> {
-    const alone = members.length > 1 ? await this.#runTogether(members) : members;
-    await Promise.all(alone.map((member) => member.runAlone(this.#parts.runAlone)));
-  }
-
-  /** Returns the members that must run alone. */
-  async #runTogether(members: readonly GroupMember[]): Promise<readonly GroupMember[]> {
+  /** Returns the transactions that must run alone. */
+  async #runTogether(group: readonly PostgresTransaction[]): Promise<readonly PostgresTransaction[]> {
     const { pool, marks } = this.#parts;
     try {
-      return await pool.run((connection) => runGroup(members, connection, marks));
+      const failed = await pool.run((connection) => runGroup(group, connection, marks));
+      return failed?.transactions ?? [];
     } catch (error) {
-      for (const member of members) member.fail(error);
+      for (const transaction of group) transaction.fail(error);
       return [];
     }
   }
 }
 
-async function waitForGroup<T>({ waiting }: Room, work: Work<T>, options: TransactionOptions): Promise<T> {
+function waitForGroup({ waiting }: Room, transaction: PostgresTransaction): void {
   if (waiting.length >= maxWaiting)
-    throw new PostgresUnavailable('busy', `${maxWaiting} changes of the room wait already`);
-  const member = new GroupMember(work, options);
-  const entry = {
-    user: options.memberId ?? '',
-    member: member as GroupMember,
-    timer: setTimeout(() => {
-      waiting.splice(waiting.indexOf(entry), 1);
-      member.fail(new PostgresUnavailable('busy', `the room could not be changed within ${timeoutMs} ms`));
-    }, timeoutMs),
-  };
+    return transaction.fail(new PostgresUnavailable('busy', `${maxWaiting} changes of the room wait already`));
+  const timer = setTimeout(() => {
+    waiting.splice(waiting.indexOf(entry), 1);
+    transaction.fail(new PostgresUnavailable('busy', `the room could not be changed within ${timeoutMs} ms`));
+  }, timeoutMs);
+  const entry = { transaction, timer };
   waiting.push(entry);
-  return member.promise;
 }
 
-/** Takes the members of the next group, which no longer wait. */
-function takeGroup({ waiting }: Room): GroupMember[] {
+/** Takes the transactions of the next group, which no longer wait. */
+function takeGroup({ waiting }: Room): PostgresTransaction[] {
+  const taken = waiting.splice(0, maxMembers);
+  for (const { timer } of taken) clearTimeout(timer);
   // All groups lock rows of users in the same order, so that no two of them wait for each other.
-  const group = waiting
-    .splice(0, maxMembers)
-    .sort((one, other) => Number(one.user > other.user) - Number(one.user < other.user));
-  for (const { timer } of group) clearTimeout(timer);
-  return group.map(({ member }) => member);
+  const userOf = ({ options }: PostgresTransaction) => options.memberId ?? '';
+  return taken
+    .map(({ transaction }) => transaction)
+    .sort((one, other) => Number(userOf(one) > userOf(other)) - Number(userOf(one) < userOf(other)));
 }

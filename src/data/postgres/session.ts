@@ -1,6 +1,6 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { contain } from '../../common/contain.ts';
-import type { StatementRunner } from '../sql/query-builder.ts';
+import type { StatementRunner } from '../sql/sql-dialect.ts';
 import type { Statement } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';
 
@@ -83,6 +83,9 @@ export class PostgresSession implements StatementRunner {
     this.#hasEnded = true;
     for (const { reject } of this.waiting.splice(0)) reject(reason);
   }
+
+  /** Called when the work of the transaction is done. */
+  endWork(): void {}
 
   /** Called in the next tick after a statement. */
   protected sendSoon(): void {

@@ -1,5 +1,5 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
-import type { StatementRunner } from '../sql/query-builder.ts';
+import type { StatementRunner } from '../sql/sql-dialect.ts';
 import type { PostgresConnection } from './connection.ts';
 import { isUnavailable, PostgresUnavailable } from './errors.ts';
 

@@ -2,29 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { DatabaseUnavailable } from '../database/database.ts';
 import { migrate } from '../migrations/migrate.ts';
-import type { TableDialect } from '../migrations/migration.ts';
+import { createDb } from '../sql/sql-dialect.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toPostgresDb } from './dialect.ts';
+import { postgresDialect, postgresTables } from './dialect.ts';
 import { isUnavailable } from './errors.ts';
 import { PostgresSession } from './session.ts';
-
-const dialect: TableDialect = {
-  text: sql`text collate "C"`,
-  bigint: sql`bigint`,
-  tableOptions: sql``,
-  // Room for the next version of each row on its page: its indexes then need no entry for the new version.
-  roomOptions: sql`with (fillfactor = 70)`,
-  ownTables: [
-    sql`create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
-  ],
-  randomMark: sql`floor(random() * 2147483647)::integer + 1`,
-  trigger: (name, cause, table, statements) => [
-    sql`create function ${sql.id(name)}() returns trigger language plpgsql as $$ begin ${statements} return null; end $$`,
-    sql`create trigger ${sql.id(name)} after ${sql.raw(cause)} on ${sql.table(table)}
-      for each row execute function ${sql.id(name)}()`,
-  ],
-  composed: (column) => sql`normalize(${sql.ref(column)}, NFC)`,
-};
 
 /** Any number that no other program uses in the same database. */
 const lockId = 7_061_626_120_268_001;
@@ -40,7 +22,7 @@ const maxAttempts = 30;
 /** Brings the tables up to date. Only one program at a time does so. @throws DatabaseUnusable, PostgresUnavailable */
 export async function migrateTables(connection: PostgresConnection, attempts = maxAttempts): Promise<void> {
   try {
-    await runAlone(connection, (session) => migrate(toPostgresDb(session), dialect));
+    await runAlone(connection, (session) => migrate(createDb(session, postgresDialect), postgresTables));
   } catch (error) {
     if (attempts === 1 || !isUnavailable(error, 'busy', 'conflict')) throw error;
     await wait(retryMs);
@@ -89,7 +71,9 @@ export async function createSearchIndexes(connection: PostgresConnection): Promi
 /** Returns the names of the indexes whose tables have rows. */
 async function createMissingIndexes(session: PostgresSession): Promise<string[]> {
   const { rows: existing } = await sql<{ name: string }>`
-    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toPostgresDb(session));
+    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(
+    createDb(session, postgresDialect),
+  );
   const missing = searchIndexes.filter((index) => !existing.some(({ name }) => name === index.name));
   if (missing.length > 0) await session.send('create extension if not exists pg_trgm');
   const late: string[] = [];

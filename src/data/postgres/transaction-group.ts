@@ -1,52 +1,87 @@
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
 import type { PostgresConnection } from './connection.ts';
-import type { GroupMember } from './group-member.ts';
 import { PostgresSession, type StatementFailure, untilNextTick } from './session.ts';
+import type { PostgresTransaction } from './transaction.ts';
 
 /**
- * Runs transactions as one transaction of the server: first all of them read, and then the changes of all are sent with the
- * commit. The members that fail before the commit or are cancelled have sent no change, so the others continue.
+ * The statements of one of several transactions. After its work is done, those that it has not waited for are held until
+ * those of the others can follow them.
+ */
+class MemberSession extends PostgresSession {
+  #isWorkDone = false;
+
+  override endWork(): void {
+    this.#isWorkDone = true;
+  }
+
+  protected override sendSoon(): void {
+    if (this.#isWorkDone) return;
+    const change = this.waiting.find(({ sql }) => !sql.startsWith('select '));
+    // It could not be undone without the changes of the others.
+    if (change) this.discard(new Error(`A transaction of a group must not wait for a change: ${change.sql}`));
+    else this.flush();
+  }
+}
+
+/** Nothing was stored, and these transactions can run again. */
+interface GroupFailure {
+  error: unknown;
+  transactions: readonly PostgresTransaction[];
+}
+
+/**
+ * Runs one or more transactions as one transaction of the server. Of several, first all read, and then the changes of all are
+ * sent with the commit: those that fail before the commit or are cancelled have sent no change, so the others continue.
  *
- * Settles the members. Never fails. If a statement fails, nothing is stored, and it returns the members that can run again,
- * each on its own.
+ * Settles the transactions, or returns the failure of a statement. Never fails.
  */
 export async function runGroup(
-  members: readonly GroupMember[],
+  transactions: readonly PostgresTransaction[],
   connection: PostgresConnection,
   marks: CommitMarks,
-): Promise<readonly GroupMember[]> {
+): Promise<GroupFailure | undefined> {
   const session = new PostgresSession(connection);
   session.sendUnawaited('begin isolation level read committed');
   const marking = marks.set(session).catch(() => undefined);
-  await Promise.all(members.map((member) => member.run(connection)));
+  const isAlone = transactions.length === 1;
+  const members = new Map(transactions.map((one) => [one, isAlone ? session : new MemberSession(connection)]));
+  await Promise.all(Array.from(members, ([transaction, own]) => transaction.run(own)));
   const mark = await marking;
   await untilNextTick();
-  const canCommit = mark !== undefined && !findFailure(members);
-  const remaining = canCommit ? members.filter((member) => member.beginCommit()) : members;
-  if (canCommit && remaining.length > 0) return commit(session, remaining, { mark, marks });
-  await session.end('rollback');
-  return remaining;
+  const failure = (isAlone && transactions[0]?.workFailure) || findFailure(transactions) || session.failure;
+  const committing = failure ? [] : transactions.filter((transaction) => transaction.beginCommit());
+  if (!mark || committing.length === 0) {
+    await session.end('rollback');
+    return failure && { error: failure.error, transactions };
+  }
+  for (const [transaction, own] of isAlone ? [] : members) {
+    if (committing.includes(transaction)) own.flush();
+    own.discard(new Error('The transaction has ended.'));
+  }
+  return commit(session, committing, { mark, marks });
 }
 
+/** The changes have been sent before. */
 async function commit(
   session: PostgresSession,
-  members: readonly GroupMember[],
+  transactions: readonly PostgresTransaction[],
   { mark, marks }: { mark: CommitMark; marks: CommitMarks },
-): Promise<readonly GroupMember[]> {
-  for (const member of members) member.sendChanges();
+): Promise<GroupFailure | undefined> {
   const failureOfEnd = await session.end('commit');
-  const failure = findFailure(members) ?? failureOfEnd;
+  const failure = findFailure(transactions) ?? failureOfEnd;
   try {
-    if (failure && !(await marks.isStored(mark, failure))) return members;
+    if (failure && !(await marks.isStored(mark, failure))) {
+      for (const transaction of transactions) transaction.endAttempt();
+      return { error: failure.error, transactions };
+    }
+    for (const transaction of transactions) transaction.succeed();
   } catch (error) {
-    for (const member of members) member.fail(error);
-    return [];
+    for (const transaction of transactions) transaction.fail(error);
   }
-  for (const member of members) member.succeed();
-  return [];
+  return undefined;
 }
 
-/** Statements are answered in the order of the members. */
-function findFailure(members: readonly GroupMember[]): StatementFailure | undefined {
-  return members.find(({ failure }) => failure)?.failure;
+/** Statements are answered in the order of the transactions. */
+function findFailure(transactions: readonly PostgresTransaction[]): StatementFailure | undefined {
+  return transactions.find(({ failure }) => failure)?.failure;
 }

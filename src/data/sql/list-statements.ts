@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery, InsertObject } from 'kysely';
 import type { Db } from '../database/database.ts';
-import type { PostRow, RoomRow, Tables, UserRow } from '../tables.ts';
+import type { Tables } from '../tables.ts';
 
 const lengths = [100, 10, 1];
 
@@ -26,20 +26,13 @@ export async function executeInParts<Value, Row>(
   return results.flat();
 }
 
-interface InsertedRows {
-  users: UserRow;
-  rooms: RoomRow;
-  posts: PostRow;
-}
-
 /** Inserts rows whose properties are in the same order. @throws UniqueViolation */
-export async function insertRows<Table extends keyof InsertedRows>(
+export async function insertRows<Table extends 'users' | 'rooms' | 'posts'>(
   db: Db,
   table: Table,
-  rows: readonly InsertedRows[Table][],
+  rows: readonly InsertObject<Tables, Table>[],
 ): Promise<void> {
-  const build = (part: typeof rows) => db.insertInto(table).values(part as readonly InsertObject<Tables, Table>[]);
-  await executeInParts(db, rows, build, Object.values<unknown>);
+  await executeInParts(db, rows, (part) => db.insertInto(table).values(part), Object.values<unknown>);
 }
 
 function inParts<T>(values: readonly T[]): T[][] {

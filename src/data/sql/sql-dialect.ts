@@ -1,10 +1,25 @@
-import type { DialectAdapter, RawBuilder, SqlBool } from 'kysely';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  DefaultQueryExecutor,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type QueryCompiler,
+  type QueryResult,
+  type RawBuilder,
+  type SqlBool,
+  Transaction,
+} from 'kysely';
 import type { Db } from '../database/database.ts';
+import type { Tables } from '../tables.ts';
 
 type CountedTable = 'posts' | 'recent' | 'rooms' | 'users' | 'roomMembers' | 'userEvents';
 
 /** How the databases differ, as far as statements and their callers must know. */
 export interface SqlDialect {
+  adapter: DialectAdapter;
+  compiler: QueryCompiler;
   /**
    * Counts the rows that a statement reads from a table, whatever it does with them. It must be the first condition, because
    * a row that another condition has refused is not counted.
@@ -31,7 +46,38 @@ export interface SqlDialect {
   findStaleTables: RawBuilder<{ name: string }> | undefined;
 }
 
-/** Both databases keep their dialect in the adapter that Kysely gets from them. */
+/** Executes any number of statements at once. */
+export type StatementRunner = Pick<DatabaseConnection, 'executeQuery'>;
+
+/** What Kysely needs for its own transactions and connections. */
+const unused = new Proxy({} as Dialect & Driver & DatabaseConnection, {
+  get: () => () => {
+    throw new Error('Use the functions of Database.');
+  },
+});
+
+/** Sends each statement when it is called; Kysely's executor would send it a few microtasks later, which cost as much as a short statement. */
+class DirectExecutor extends DefaultQueryExecutor {
+  readonly dialect: SqlDialect;
+  readonly #runner: StatementRunner;
+
+  constructor(runner: StatementRunner, dialect: SqlDialect) {
+    super(dialect.compiler, dialect.adapter, { provideConnection: (consumer) => consumer(unused) });
+    this.dialect = dialect;
+    this.#runner = runner;
+  }
+
+  override executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#runner.executeQuery<Row>(query);
+  }
+}
+
+/** Kysely's query builder. It neither begins nor ends a transaction. */
+export function createDb(runner: StatementRunner, dialect: SqlDialect): Transaction<Tables> {
+  const executor = new DirectExecutor(runner, dialect);
+  return new Transaction<Tables>({ config: { dialect: unused }, dialect: unused, driver: unused, executor });
+}
+
 export function dialectOf(db: Db): SqlDialect {
-  return (db.getExecutor().adapter as DialectAdapter & { sql: SqlDialect }).sql;
+  return (db.getExecutor() as DirectExecutor).dialect;
 }

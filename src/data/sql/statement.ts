@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery } from 'kysely';
+import type { CompiledQuery } from 'kysely';
 import type { Db, RowLock } from '../database/database.ts';
 
 /** Stands for a value while a statement is compiled. */
@@ -13,6 +13,11 @@ class Slot {
 /** A read is long if its work depends on the number of rows in the database, as that of a search or a total does. */
 export interface ReadQuery<Row = unknown> extends CompiledQuery<Row> {
   isLong?: boolean;
+}
+
+/** A query of Kysely's builder, or text with `sql`, which is easier to read for an insert of a selection, or a choice of values. */
+interface Compilable<Row> {
+  compile(db: Db): CompiledQuery<Row>;
 }
 
 /** Runs a statement with values, and returns its rows. */
@@ -31,7 +36,9 @@ export function createStatement<Values extends object, Row>(
     let statement = compiled.get(executor.adapter);
     if (!statement) {
       const slots = Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)]));
-      statement = build(db, slots as Values).compile();
+      const built = build(db, slots as Values).compile(db);
+      // Its first word tells what it does: see `MemberSession`.
+      statement = { ...built, sql: built.sql.trim() };
       compiled.set(executor.adapter, statement);
     }
     const parameters = statement.parameters.map((value) =>

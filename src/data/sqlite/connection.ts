@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache';
 import { nextTurnWhenDue } from '../../common/event-loop.ts';
 import { toComposed } from '../../common/names.ts';
 import { TracelessError } from '../../common/stack-traces.ts';
-import type { StatementRunner } from '../sql/query-builder.ts';
 import { findRowReader, type RowReader } from '../sql/row-reader.ts';
+import type { StatementRunner } from '../sql/sql-dialect.ts';
 import { translateSqliteError } from './errors.ts';
 import type { ReadCommand } from './threads/worker.ts';
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { dirname } from 'node:path';
 import { sql } from 'kysely';
+import { nextTurnWhenDue } from '../../common/event-loop.ts';
 import {
   type Database,
   DatabaseUnavailable,
@@ -9,36 +10,26 @@ import {
   type ReadContext,
   toUnusable,
 } from '../database/database.ts';
+import type { DatabaseTimings } from '../database/timings.ts';
 import { migrate } from '../migrations/migrate.ts';
-import type { TableDialect } from '../migrations/migration.ts';
+import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import { SqliteConnection } from './connection.ts';
-import { toSqliteDb } from './dialect.ts';
+import { sqliteDialect, sqliteTables } from './dialect.ts';
 import { translateSqliteError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
 import { createSnapshots } from './snapshots.ts';
-import { createReads } from './threads/caller-reads.ts';
 import { LongReads } from './threads/long-reads.ts';
+import type { ReadCommand } from './threads/worker.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
 import { SqliteWriter } from './writer.ts';
 
 const checkIntervalMs = 1_000;
 /** The number of connections for snapshots, and for snapshots during writes. */
 const maxSnapshots = 8;
+/** The work, in rows, that a statement may do on the event loop: about a millisecond. */
+const maxRows = 1_000;
 const maxDatabaseId = 2 ** 31 - 1;
-
-const tableDialect: TableDialect = {
-  text: sql`text`,
-  bigint: sql`integer`,
-  tableOptions: sql`strict`,
-  roomOptions: sql`strict`,
-  ownTables: [],
-  randomMark: sql`abs(random() % 2147483647) + 1`,
-  trigger: (name, cause, table, statements) => [
-    sql`create trigger ${sql.id(name)} after ${sql.raw(cause)} on ${sql.table(table)} begin ${statements} end`,
-  ],
-  composed: (column) => sql`to_composed(${sql.ref(column)})`,
-};
 
 /**
  * Opens the database file at a path, or a temporary database for `:memory:`, and brings its tables up to date.
@@ -80,13 +71,12 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
   if (options.isServer) await writer.transaction(async () => file.rewriteLog());
-  await writer.transaction((db) => migrate(db, tableDialect));
+  await writer.transaction((db) => migrate(db, sqliteTables));
   await watch({ connection, writer, health }, opened);
   const onDone = () => void writer.purgeIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
   const [snapshot, snapshotDuringWrites] = [createSnapshots(forReads, log), createSnapshots(forWrites, log)];
-  const createRunner = createReads(reading, longReads, timings);
-  const readsFor = (context: ReadContext) => toSqliteDb(createRunner(context));
+  const readsFor = createReads(reading, longReads, timings);
   const db = readsFor({ caller: '' });
   return {
     db,
@@ -112,6 +102,29 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
       );
     },
     close: () => opened.disposeAsync(),
+  };
+}
+
+/**
+ * The reads of one caller: short reads on the event loop, which yield to it as those of SqliteConnection, and long reads in a
+ * thread. A statement that does too much work is stopped, and runs again in a thread.
+ */
+function createReads(connection: SqliteConnection, longReads: LongReads, timings: DatabaseTimings) {
+  return (context: ReadContext) => {
+    const runner: StatementRunner = {
+      async executeQuery({ sql, parameters }) {
+        const turn = nextTurnWhenDue(context.caller);
+        if (turn) await turn;
+        const command = { sql, parameters } as ReadCommand;
+        const start = performance.now();
+        const short = connection.executeWithin(maxRows, command);
+        timings.read.observeSince(start);
+        const result =
+          short ?? (await longReads.run(command, context).finally(() => timings.long_read.observeSince(start)));
+        return result as never;
+      },
+    };
+    return createDb(runner, sqliteDialect);
   };
 }
 

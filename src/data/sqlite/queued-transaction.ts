@@ -1,9 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import type { TransactionOptions, Work } from '../database/database.ts';
-import type { StatementRunner } from '../sql/query-builder.ts';
+import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import type { SqliteConnection } from './connection.ts';
-import { toSqliteDb } from './dialect.ts';
+import { sqliteDialect } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
 
 /** The maximum time that a transaction waits for its turn and for other processes that write. */
@@ -49,7 +49,7 @@ export class QueuedTransaction<T> implements StatementRunner {
     try {
       if (!isFirst) connection.execute('savepoint turn');
       this.#connection = connection;
-      const result = await this.#work(toSqliteDb(this));
+      const result = await this.#work(createDb(this, sqliteDialect));
       await this.#endStatements();
       if (this.#failedStatement) throw this.#failedStatement.error;
       this.#cancellation?.beginCommit();

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { Database } from '../database/database.ts';
+import { createDb } from '../sql/sql-dialect.ts';
 import type { SqliteConnection } from './connection.ts';
-import { toSqliteDb } from './dialect.ts';
+import { sqliteDialect } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
 import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 
@@ -25,7 +26,7 @@ export function createSnapshots(
       if (!connection) throw new Error('No connection is idle.');
       try {
         connection.execute('begin');
-        const db = toSqliteDb(connection);
+        const db = createDb(connection, sqliteDialect);
         // A transaction sees the state of the database at its first read.
         await sql`select 1 from settings limit 1`.execute(db);
         return await work(db);

@@ -1,5 +1,5 @@
 import type { Database, Db } from '../../data/database/database.ts';
-import { readsWithin } from '../../data/database/traced-database.ts';
+import { readsWithin } from '../../data/database/measured-database.ts';
 import {
   findApiKeyByHash,
   findApiKeysOf,

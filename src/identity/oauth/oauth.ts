@@ -6,7 +6,7 @@ import type { WindowOptions } from '../../common/fixed-window.ts';
 import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../common/names.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { asRepeatable, type Database, type Db } from '../../data/database/database.ts';
-import { readsWithin } from '../../data/database/traced-database.ts';
+import { readsWithin } from '../../data/database/measured-database.ts';
 import { findAccountBySubject, findOrCreateAccountBySubject } from '../../data/domain/oauth-subjects.ts';
 import { toPublicUser } from '../../data/domain/users.ts';
 import type { Log } from '../../log/log.ts';
