@@ -6,17 +6,15 @@ import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
+import type { DocumentSource } from './documents/documents.ts';
 import { Documents } from './documents/documents.ts';
-import type { DocumentSource } from './documents/persisted.ts';
-import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { type Caller, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
 import type { RedisWindows } from './limits/redis-windows.ts';
-import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'config'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'rateLimit' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
@@ -50,7 +48,7 @@ export function createEngine(parts: EngineParts) {
   const documentsFor = ({ viewer }: Call) => (viewer ? documents : anonymousDocuments);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const costlyOperations = new LimitedQueue({ maxRunning: maxCostlyOperations });
-  const operationParts = { ...parts, executor: new Executor(), costlyOperations };
+  const operationParts = { ...parts, executor: new Executor(), costlyOperations, rateLimit };
 
   /** The operation of a request, before its variables are read. */
   function findOperation(request: GraphQLRequest, call: Call): FoundOperation {
@@ -70,15 +68,10 @@ export function createEngine(parts: EngineParts) {
     }
   }
 
-  function prepareFound(
-    { compiled, isNew }: FoundOperation,
-    request: GraphQLRequest,
-    call: Call,
-    resumed?: ResumedCharge,
-  ): PreparedOperation {
+  function prepareFound({ compiled, isNew }: FoundOperation, request: GraphQLRequest, call: Call): PreparedOperation {
     try {
       assertAccess(compiled, call.viewer, config.authRequired);
-      if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
+      if (compiled.type === OperationTypeNode.SUBSCRIPTION) assertFewVariables(request.variables, compiled);
       const args = compiled.bind(request.variables);
       const cost = compiled.costOf(args);
       if (cost > config.limits.cost) {
@@ -88,7 +81,7 @@ export function createEngine(parts: EngineParts) {
       parts.documents.cache(request);
       if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
       const showsCost = request.extensions?.['cost'] === true;
-      return new Operation(operationParts, { compiled, args, cost, showsCost }, call, resumed);
+      return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
     } catch (error) {
       if (isNew) countRefusal(error, call);
       throw error;
@@ -107,15 +100,13 @@ export function createEngine(parts: EngineParts) {
 
   /** A subscription that resumes is charged when it opens a group or is refused; any other operation before it is prepared. */
   async function prepareResumed(read: ReadRequest, call: Call): Promise<PreparedOperation> {
-    const resumed = new ResumedCharge(rateLimit, call);
     try {
       const request = read();
       const found = findOperation(request, call);
-      if (!found.compiled.subscription) call.rate = await resumed.charge();
-      return prepareFound(found, request, call, resumed);
+      if (found.compiled.type !== OperationTypeNode.SUBSCRIPTION) call.rate = await rateLimit.chargeResumed(call);
+      return prepareFound(found, request, call);
     } catch (error) {
-      if (error instanceof RateLimited) throw error;
-      await resumed.chargeRefused();
+      if (!(error instanceof RateLimited)) await rateLimit.chargeResumed(call);
       throw error;
     }
   }
@@ -149,7 +140,7 @@ function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer |
 }
 
 /** The cursors of an inbox do not count, because they are not held. @throws ClientError VARIABLES_INVALID. */
-function assertFewVariables(variables: GraphQLRequest['variables'], { resumeVariable = '' }: SubscriptionTraits): void {
+function assertFewVariables(variables: GraphQLRequest['variables'], { resumeVariable = '' }: CompiledOperation): void {
   if (variables === undefined) return;
   const { [resumeVariable]: after, ...others } = variables;
   const bytes = Buffer.byteLength(JSON.stringify(Array.isArray(after) ? others : variables));

@@ -4,7 +4,7 @@ import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import { isObject } from '../../common/is-object.ts';
 import { BadSetting } from '../../config/bad-setting.ts';
 import { ClientError } from '../../errors.ts';
-import type { DocumentSource } from './persisted.ts';
+import type { DocumentSource } from './documents.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** A document of the file, with the operation that a manifest says it has. */
