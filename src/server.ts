@@ -14,7 +14,7 @@ import { openSharedRate } from './engine/limits/rate.ts';
 import { OperationReports } from './engine/operation-reports.ts';
 import { loadSchema } from './engine/schema.ts';
 import { auditTo } from './identity/audit.ts';
-import { createIdentity } from './identity/create-identity.ts';
+import { createIdentity } from './identity/authentication.ts';
 import { type PasswordCost, Passwords } from './identity/session/passwords.ts';
 import { Sessions } from './identity/session/session.ts';
 import { loadOrCreateStoredKeys, readGivenKeys } from './identity/session/session-key.ts';

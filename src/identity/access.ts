@@ -1,8 +1,7 @@
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import type { ApiKeyRow, PostRow, PublicUser, RoomRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
-import type { CredentialKind } from './credential.ts';
-import type { Scope, Viewer } from './viewer.ts';
+import type { CredentialKind, Scope, Viewer } from './viewer.ts';
 
 /* The rules of access, one function per rule. */
 

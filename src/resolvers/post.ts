@@ -22,7 +22,7 @@ import { assertMayChangePost, assertMayDeletePost, assertMayPost, assertNotMuted
 import type { Context } from './context.ts';
 import { changeInRoom, changePostAsViewer, isEmpty } from './rules/changes.ts';
 import { assertVersion } from './rules/conflicts.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, given, optional } from './rules/input-check.ts';
 import { loadReferenced, loadRoom } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 import { findVisiblePost } from './rules/visible-rows.ts';
@@ -112,10 +112,7 @@ function storePublished(
 }
 
 function assertPostInput(input: { title?: string | null | undefined; body?: string | null | undefined }): void {
-  const check = new InputCheck();
-  check.given('title', input.title, rules.title);
-  check.optional('body', input.body, rules.body);
-  check.assertValid();
+  assertInput(given('title', input.title, rules.title), optional('body', input.body, rules.body));
 }
 
 function eventOf({ roomId, id, version }: PostRow): Pick<NewPostEvent, 'roomId' | 'subjectId' | 'version'> {

@@ -6,9 +6,8 @@ import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
 import type { Span } from '../../tracing/span.ts';
-import { invalidToken } from '../credential.ts';
-import type { IssuerLog } from './issuer-log.ts';
-import type { IssuerRequests } from './issuer-requests.ts';
+import { invalidToken } from '../viewer.ts';
+import type { Issuer } from './issuer.ts';
 import { TokenWatch } from './token-watch.ts';
 
 const ttlMs = 30_000;
@@ -27,10 +26,9 @@ export interface TokenSender {
 interface IntrospectionParts {
   settings: OAuthSettings;
   url: string;
-  requests: IssuerRequests;
+  issuer: Issuer;
   /** The maximum number of tokens that the issuer refuses for an address; 0: no limit. */
   refusals: WindowOptions;
-  log: IssuerLog;
 }
 
 interface ActiveToken {
@@ -56,7 +54,7 @@ export class Introspection {
   constructor(parts: IntrospectionParts) {
     this.#parts = parts;
     this.#refusals = parts.refusals.limit === 0 ? undefined : new FixedWindow(parts.refusals);
-    this.#watch = new TokenWatch(ttlMs, (token) => this.#ask(token), parts.log);
+    this.#watch = new TokenWatch(ttlMs, (token) => this.#ask(token), parts.issuer);
   }
 
   /**
@@ -104,8 +102,8 @@ export class Introspection {
 
   /** The claims of a token, or the reason why it is not valid. */
   async #ask(token: string, span?: Span): Promise<JWTPayload | string> {
-    const { settings, url, requests } = this.#parts;
-    const claims: JWTPayload = await requests.send(url, createRequest(token, settings), span);
+    const { settings, url, issuer } = this.#parts;
+    const claims: JWTPayload = await issuer.send(url, createRequest(token, settings), span);
     const fault = findFault(claims, settings);
     if (fault === undefined) {
       this.#active.set(keyOf(token), { claims, staleAt: performance.now() + ttlMs });
