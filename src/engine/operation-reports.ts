@@ -6,7 +6,7 @@ import type { Viewer } from '../identity/viewer.ts';
 import type { Log } from '../log/log.ts';
 import { LimitedLines } from '../log/recent-reports.ts';
 import type { Span, SpanAttributes, Tracing } from '../tracing/span.ts';
-import { type TraceContext, traceIdOf } from '../tracing/trace-context.ts';
+import { readTraceContext, traceIdOf } from '../tracing/trace-context.ts';
 import type { Answer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { hideQuotedValue, printWithoutValues } from './documents/print-without-values.ts';
@@ -74,10 +74,10 @@ export class OperationReports {
     this.#slowMs = slowOperationMs === 0 ? Number.POSITIVE_INFINITY : slowOperationMs;
   }
 
-  /** `sent`: the trace of the client, if it sent one. */
-  start(requestId: string, sent: TraceContext | undefined, startedAt?: number): OperationReport {
+  /** `carrier`: it may have the trace of the client, as the headers of a request. */
+  start(requestId: string, carrier: unknown, startedAt?: number): OperationReport {
     if (!this.#tracing) return new OperationReport(startedAt);
-    const parent = this.#tracing.settings.followsClients ? sent : undefined;
+    const parent = this.#tracing.settings.followsClients ? readTraceContext(carrier) : undefined;
     const attributes = { 'postroom.request_id': requestId };
     const span = this.#tracing.start({ name: 'GraphQL Operation', kind: 'server', parent, attributes });
     return new OperationReport(startedAt, span);

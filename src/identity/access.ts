@@ -48,7 +48,7 @@ export function viewerScopeOf(viewer: Viewer | null): ViewerScope {
 export async function maySeeRoom(
   viewer: () => Viewer | null,
   room: RoomRow,
-  isMember: (userId: string, roomId: string) => Promise<boolean>,
+  isMember: (userId: string, roomId: string) => boolean | Promise<boolean>,
 ): Promise<boolean> {
   if (room.visibility === 'PUBLIC') return true;
   const current = viewer();

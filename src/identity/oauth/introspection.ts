@@ -11,6 +11,7 @@ import type { Issuer } from './issuer.ts';
 import { TokenWatch } from './token-watch.ts';
 
 const ttlMs = 30_000;
+const keepsStale = { allowStale: true, noDeleteOnStaleGet: true };
 const maxActive = 10_000;
 const maxRefused = 1_000;
 /** The introspections of an address, or of a token, that run at the same time, and that wait. */
@@ -31,12 +32,6 @@ interface IntrospectionParts {
   refusals: WindowOptions;
 }
 
-interface ActiveToken {
-  claims: JWTPayload;
-  /** When the issuer is asked again, by performance.now(). */
-  staleAt: number;
-}
-
 /** Asks the issuer about opaque tokens, and caches its answers (RFC 7662). */
 export class Introspection {
   readonly #parts: IntrospectionParts;
@@ -46,8 +41,8 @@ export class Introspection {
   });
   readonly #watch: TokenWatch;
   readonly #refusals: FixedWindow | undefined;
-  /** Stale tokens are kept, because they are not guesses. */
-  readonly #active = new LRUCache<string, ActiveToken>({ max: maxActive });
+  /** The claims of active tokens. Stale ones are kept, because these tokens are not guesses. */
+  readonly #active = new LRUCache<string, JWTPayload>({ max: maxActive, ttl: ttlMs, ...keepsStale });
   /** The reasons of refused tokens, in a cache of their own, so that guesses do not evict valid tokens. */
   readonly #refused = new LRUCache<string, string>({ max: maxRefused, ttl: ttlMs });
 
@@ -64,16 +59,16 @@ export class Introspection {
    */
   async introspect(token: string, sender: TokenSender): Promise<JWTPayload> {
     const key = keyOf(token);
-    const active = this.#active.get(key);
-    if (active && performance.now() < active.staleAt) return active.claims;
-    const result = this.#refused.get(key) ?? (await this.#askInTurn(token, sender, active !== undefined));
+    const claims = this.#active.get(key);
+    if (claims && this.#active.getRemainingTTL(key) > 0) return claims;
+    const result = this.#refused.get(key) ?? (await this.#askInTurn(token, sender, claims !== undefined));
     if (typeof result === 'string') throw invalidToken(result);
     return result;
   }
 
   /** Calls `onRefused` when the issuer no longer accepts the token. Returns a function that ends the watch. */
   watch(token: string, onRefused: () => void): () => void {
-    return this.#watch.add(token, onRefused, this.#active.get(keyOf(token))?.staleAt);
+    return this.#watch.add(token, onRefused, performance.now() + this.#active.getRemainingTTL(keyOf(token)));
   }
 
   close(): void {
@@ -106,7 +101,7 @@ export class Introspection {
     const claims: JWTPayload = await issuer.send(url, createRequest(token, settings), span);
     const fault = findFault(claims, settings);
     if (fault === undefined) {
-      this.#active.set(keyOf(token), { claims, staleAt: performance.now() + ttlMs });
+      this.#active.set(keyOf(token), claims);
       return claims;
     }
     this.#active.delete(keyOf(token));
