@@ -8,7 +8,7 @@ import { readConfig } from '../src/config/config.ts';
 import type { Database } from '../src/data/database/database.ts';
 import { findUser } from '../src/data/domain/users.ts';
 import type { Answer } from '../src/engine/answer.ts';
-import { createAutomaticDocuments } from '../src/engine/documents/persisted.ts';
+import { createAutomaticDocuments } from '../src/engine/documents/documents.ts';
 import { createEngine, type Engine } from '../src/engine/engine.ts';
 import { ClientMemory } from '../src/engine/limits/client-memory.ts';
 import { ClientError } from '../src/errors.ts';

@@ -41,7 +41,8 @@ export class FixedWindow {
 
   charge(key: string, points = 1): Charged {
     const now = performance.now();
-    const window = this.#find(key, now) ?? this.#begin(key, now);
+    const window = this.#find(key, now) ?? { charges: 0, endsAt: now + this.#windowMs };
+    if (window.charges === 0 && points > 0) this.#windows.set(key, window);
     window.charges += points;
     return {
       isOver: window.charges > this.#limit,
@@ -65,11 +66,5 @@ export class FixedWindow {
   #find(key: string, now: number): Window | undefined {
     const window = this.#windows.get(key);
     return window && now < window.endsAt ? window : undefined;
-  }
-
-  #begin(key: string, now: number): Window {
-    const window = { charges: 0, endsAt: now + this.#windowMs };
-    this.#windows.set(key, window);
-    return window;
   }
 }

@@ -6,17 +6,15 @@ import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
+import type { DocumentSource } from './documents/documents.ts';
 import { Documents } from './documents/documents.ts';
-import type { DocumentSource } from './documents/persisted.ts';
-import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { type Caller, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
 import type { RedisWindows } from './limits/redis-windows.ts';
-import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'config'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'rateLimit' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
@@ -28,12 +26,6 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
 type ReadRequest = () => GraphQLRequest;
 
 export type Engine = ReturnType<typeof createEngine>;
-
-interface FoundOperation {
-  compiled: CompiledOperation;
-  /** Whether its document was not cached. */
-  isNew: boolean;
-}
 
 /** The costly operations that run at a time, because each may hold as much memory as the longest answer. */
 const maxCostlyOperations = 4;
@@ -47,75 +39,57 @@ export function createEngine(parts: EngineParts) {
   const documents = new Documents(parts.schema, config, config.introspection);
   // A client that may not read the schema must not learn it from errors.
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
-  const documentsFor = ({ viewer }: Call) => (viewer ? documents : anonymousDocuments);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const costlyOperations = new LimitedQueue({ maxRunning: maxCostlyOperations });
-  const operationParts = { ...parts, executor: new Executor(), costlyOperations };
+  const operationParts = { ...parts, executor: new Executor(), costlyOperations, rateLimit };
 
-  /** The operation of a request, before its variables are read. */
-  function findOperation(request: GraphQLRequest, call: Call): FoundOperation {
+  function prepareRequest(request: GraphQLRequest, call: Call): PreparedOperation {
     if (call.report) call.report.requestedName = request.operationName;
     const source = parts.documents.find(request);
-    const isNew = !documentsFor(call).has(source);
+    const ownDocuments = call.viewer ? documents : anonymousDocuments;
+    const isNew = !ownDocuments.has(source);
     // A new document opens a group, which is charged later.
     if (isNew && call.isResumed) rateLimit.assertNotOver(call);
     if (isNew) refusals?.assertNotPaused(call);
     try {
-      const compiled = documentsFor(call).compile(source, request.operationName);
+      const compiled = ownDocuments.compile(source, request.operationName);
       if (call.report) call.report.compiled = compiled;
-      return { compiled, isNew };
-    } catch (error) {
-      if (isNew) countRefusal(error, call);
-      throw error;
-    }
-  }
-
-  function prepareFound(
-    { compiled, isNew }: FoundOperation,
-    request: GraphQLRequest,
-    call: Call,
-    resumed?: ResumedCharge,
-  ): PreparedOperation {
-    try {
-      assertAccess(compiled, call.viewer, config.authRequired);
-      if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
-      const args = compiled.bind(request.variables);
-      const cost = compiled.costOf(args);
-      if (cost > config.limits.cost) {
-        const message = `The operation costs ${cost}, more than ${config.limits.cost}.`;
-        throw requestError('COST_LIMIT_EXCEEDED', message);
-      }
+      const operation = bind(compiled, request, call);
       parts.documents.cache(request);
-      if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
-      const showsCost = request.extensions?.['cost'] === true;
-      return new Operation(operationParts, { compiled, args, cost, showsCost }, call, resumed);
+      return operation;
     } catch (error) {
-      if (isNew) countRefusal(error, call);
+      if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
       throw error;
     }
   }
 
-  function countRefusal(error: unknown, call: Call): void {
-    refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
+  function bind(compiled: CompiledOperation, { variables, extensions }: GraphQLRequest, call: Call): PreparedOperation {
+    assertAccess(compiled, call.viewer, config.authRequired);
+    if (compiled.type === OperationTypeNode.SUBSCRIPTION) assertFewVariables(variables, compiled);
+    const args = compiled.bind(variables);
+    const cost = compiled.costOf(args);
+    if (cost > config.limits.cost) {
+      const message = `The operation costs ${cost}, more than ${config.limits.cost}.`;
+      throw requestError('COST_LIMIT_EXCEEDED', message);
+    }
+    if (call.report) call.report.deprecated = compiled.findDeprecated(variables);
+    const showsCost = extensions?.['cost'] === true;
+    return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
   }
 
   function prepareCharged(rate: Rate | undefined, read: ReadRequest, call: Call): PreparedOperation {
     call.rate = rate;
-    const request = read();
-    return prepareFound(findOperation(request, call), request, call);
+    return prepareRequest(read(), call);
   }
 
-  /** A subscription that resumes is charged when it opens a group or is refused; any other operation before it is prepared. */
+  /** A subscription that resumes is charged when it opens a group or is refused; any other operation before it runs. */
   async function prepareResumed(read: ReadRequest, call: Call): Promise<PreparedOperation> {
-    const resumed = new ResumedCharge(rateLimit, call);
     try {
-      const request = read();
-      const found = findOperation(request, call);
-      if (!found.compiled.subscription) call.rate = await resumed.charge();
-      return prepareFound(found, request, call, resumed);
+      const operation = prepareRequest(read(), call);
+      if (operation.type !== OperationTypeNode.SUBSCRIPTION) call.rate = await rateLimit.chargeResumed(call);
+      return operation;
     } catch (error) {
-      if (error instanceof RateLimited) throw error;
-      await resumed.chargeRefused();
+      if (!(error instanceof RateLimited)) await rateLimit.chargeResumed(call);
       throw error;
     }
   }
@@ -149,7 +123,7 @@ function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer |
 }
 
 /** The cursors of an inbox do not count, because they are not held. @throws ClientError VARIABLES_INVALID. */
-function assertFewVariables(variables: GraphQLRequest['variables'], { resumeVariable = '' }: SubscriptionTraits): void {
+function assertFewVariables(variables: GraphQLRequest['variables'], { resumeVariable = '' }: CompiledOperation): void {
   if (variables === undefined) return;
   const { [resumeVariable]: after, ...others } = variables;
   const bytes = Buffer.byteLength(JSON.stringify(Array.isArray(after) ? others : variables));

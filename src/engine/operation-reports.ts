@@ -1,15 +1,15 @@
 import { OperationTypeNode } from 'graphql';
-import { ClientDisconnected } from '../common/cancellation.ts';
+import { type Cancellation, ClientDisconnected } from '../common/cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
+import type { Viewer } from '../identity/viewer.ts';
 import type { Log } from '../log/log.ts';
 import { LimitedLines } from '../log/recent-reports.ts';
-import type { SpanAttributes, Tracing } from '../tracing/span.ts';
-import { type TraceContext, traceIdOf } from '../tracing/trace-context.ts';
+import type { Span, SpanAttributes, Tracing } from '../tracing/span.ts';
+import { readTraceContext, traceIdOf } from '../tracing/trace-context.ts';
 import type { Answer } from './answer.ts';
+import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { hideQuotedValue, printWithoutValues } from './documents/print-without-values.ts';
-import type { Call } from './operation.ts';
-import { OperationReport } from './operation-report.ts';
 
 /** `CANCELLED`: the client left or completed the operation before its answer. */
 type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
@@ -21,6 +21,35 @@ const types: readonly OperationType[] = [...Object.values(OperationTypeNode), 'u
 const outcomes: readonly Outcome[] = ['OK', 'CANCELLED', ...(Object.keys(clientErrors) as ErrorCode[])];
 /** The name is text of the client. */
 const maxNameLength = 100;
+
+/** What a report about a request needs to know, apart from its call. */
+export class OperationReport {
+  /** By `performance.now()`. Set again when the request has arrived, so that the time of a slow body does not count. */
+  startedAt: number;
+  compiled: CompiledOperation | undefined;
+  /** The name of the operation in the request. */
+  requestedName: string | undefined;
+  /** The coordinates of the deprecated elements that the operation uses; undefined if it was refused before it ran. */
+  deprecated: ReadonlySet<string> | undefined;
+  isFinished = false;
+  /** Undefined if it is not recorded, or has ended: a subscription, which may last for days, does not hold it. */
+  span: Span | undefined;
+
+  constructor(startedAt = performance.now(), span?: Span) {
+    this.startedAt = startedAt;
+    this.span = span;
+  }
+}
+
+/** An operation of a viewer that is reported. */
+export interface ReportedCall {
+  viewer: Viewer | null;
+  requestId: string;
+  /** Cancelled when the client has left, or the operation has taken too long. */
+  cancellation: Cancellation;
+  /** Undefined if the request is for another path. */
+  report?: OperationReport | undefined;
+}
 
 /** Counts the operations of all transports, traces them, and logs those that are refused, that fail or that are slow. */
 export class OperationReports {
@@ -45,10 +74,10 @@ export class OperationReports {
     this.#slowMs = slowOperationMs === 0 ? Number.POSITIVE_INFINITY : slowOperationMs;
   }
 
-  /** `sent`: the trace of the client, if it sent one. */
-  start(requestId: string, sent: TraceContext | undefined, startedAt?: number): OperationReport {
+  /** `carrier`: it may have the trace of the client, as the headers of a request. */
+  start(requestId: string, carrier: unknown, startedAt?: number): OperationReport {
     if (!this.#tracing) return new OperationReport(startedAt);
-    const parent = this.#tracing.settings.followsClients ? sent : undefined;
+    const parent = this.#tracing.settings.followsClients ? readTraceContext(carrier) : undefined;
     const attributes = { 'postroom.request_id': requestId };
     const span = this.#tracing.start({ name: 'GraphQL Operation', kind: 'server', parent, attributes });
     return new OperationReport(startedAt, span);
@@ -58,7 +87,7 @@ export class OperationReports {
    * Call it when an answer is ready, when a subscription is open, or when the client has left. Only the first call for
    * an operation counts.
    */
-  finish(call: Call, answer?: Pick<Answer, 'body'>): void {
+  finish(call: ReportedCall, answer?: Pick<Answer, 'body'>): void {
     const { report } = call;
     if (!report || report.isFinished) return;
     report.isFinished = true;
@@ -104,7 +133,7 @@ export class OperationReports {
   }
 
   /** Never contains values of the document or of variables, nor credentials. */
-  #write({ requestId, viewer }: Call, report: OperationReport, code: Outcome, error: string | undefined): void {
+  #write({ requestId, viewer }: ReportedCall, report: OperationReport, code: Outcome, error: string | undefined): void {
     const durationMs = performance.now() - report.startedAt;
     const isSlow = durationMs >= this.#slowMs;
     if (!isSlow && !isError(code)) return;
@@ -136,7 +165,7 @@ function isError(code: Outcome): code is ErrorCode {
 }
 
 /** A commit has an outcome also if its client has left. */
-function outcomeOf({ cancellation }: Call, answer: Pick<Answer, 'body'> | undefined): Outcome {
+function outcomeOf({ cancellation }: ReportedCall, answer: Pick<Answer, 'body'> | undefined): Outcome {
   const code = answer?.body.errors?.[0]?.extensions?.['code'] as ErrorCode | undefined;
   const hasLeft = cancellation.reason instanceof ClientDisconnected;
   if (hasLeft && (code !== undefined || !answer)) return 'CANCELLED';

@@ -16,17 +16,15 @@ import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log/log.ts';
 import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
-import { type Answer, errorsOf, findClientError, toAnswer } from './answer.ts';
+import { type Answer, AnswerSize, answerTooLong, errorsOf, findClientError, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
-import type { CachePolicy } from './documents/cache-control.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
-import type { DocumentReference } from './documents/persisted.ts';
+import type { DocumentReference } from './documents/documents.ts';
+import type { CachePolicy } from './documents/selected-fields.ts';
 import type { Executor } from './execution/executor.ts';
-import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import type { ClientAccount } from './limits/client-memory.ts';
-import type { Caller, Rate } from './limits/rate.ts';
-import type { ResumedCharge } from './limits/resumed-charge.ts';
-import type { OperationReport } from './operation-report.ts';
+import type { Caller, Rate, RateLimit } from './limits/rate.ts';
+import type { ReportedCall } from './operation-reports.ts';
 import { createInboxRequest, createStateRequest, createSubscribeRequest, withCoercedOnly } from './stream-requests.ts';
 
 /** A well-formed GraphQL request. */
@@ -38,27 +36,9 @@ export interface GraphQLRequest extends DocumentReference {
 }
 
 /** One request to the engine: its caller, and the facts that its answer depends on. */
-export interface Call extends Caller {
-  /** A subscription that resumes in an existing group is not charged to the rate, unless it is refused. */
-  isResumed?: boolean;
-  requestId: string;
-  /** Cancelled when the client has left, or the operation has taken too long. */
-  cancellation: Cancellation;
+export interface Call extends Caller, ReportedCall {
   /** The caller's remaining rate, as soon as the operation is charged. */
   rate?: Rate | undefined;
-  /** Undefined if the request is for another path. */
-  report?: OperationReport | undefined;
-}
-
-/** An operation that passed every check and has not run yet. */
-export interface PreparedOperation {
-  readonly type: OperationTypeNode;
-  /** Runs a query or a mutation. Never fails: an error is part of the answer. */
-  execute(): Answer | Promise<Answer>;
-  /** How long the answer may be cached, and whether in shared caches; known after the operation has run. */
-  readonly cachePolicy: CachePolicy;
-  /** Opens a subscription. @throws the error that refuses it. */
-  subscribe(options: SubscribeOptions): Promise<Stream>;
 }
 
 export interface SubscribeOptions {
@@ -81,6 +61,7 @@ export interface OperationParts {
   statusStreams: Pick<StateStreams<ServerStatus>, 'subscribe'>;
   presence: Pick<Presence, 'subscribe'>;
   executor: Executor;
+  rateLimit: RateLimit;
   costlyOperations: LimitedQueue;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
   log: Log;
@@ -100,34 +81,34 @@ const costlyFrom = 1_000;
 /** Of those that read bodies of posts few run at a time, because their answers may have megabytes. */
 const longFrom = 150;
 
-export class Operation implements PreparedOperation {
+/** An operation that passed every check and has not run yet. */
+export class Operation {
   readonly type: OperationTypeNode;
   readonly #parts: OperationParts;
   readonly #bound: BoundOperation;
   readonly #call: Call;
-  readonly #resumed: ResumedCharge | undefined;
   readonly #isCostly: boolean;
   readonly #waitsForTurn: boolean;
   readonly #size: AnswerSize;
   #context: Context | undefined;
 
-  /** `resumed`: undefined if the operation was charged before. */
-  constructor(parts: OperationParts, bound: BoundOperation, call: Call, resumed?: ResumedCharge) {
+  constructor(parts: OperationParts, bound: BoundOperation, call: Call) {
     this.type = bound.compiled.type;
     this.#parts = parts;
     this.#bound = bound;
     this.#call = call;
-    this.#resumed = resumed;
     this.#isCostly = bound.cost > costlyFrom;
     this.#waitsForTurn = this.#isCostly || (bound.compiled.fields.hasPostBody && bound.cost > longFrom);
     this.#size = new AnswerSize(parts.config.limits.answerBytes);
   }
 
+  /** How long the answer may be cached, and whether in shared caches; known after the operation has run. */
   get cachePolicy(): CachePolicy {
     const { cachePolicy } = this.#bound.compiled.fields;
     return this.#context?.hasReadViewer ? { ...cachePolicy, isPublic: false } : cachePolicy;
   }
 
+  /** Runs a query or a mutation. Never fails: an error is part of the answer. */
   execute(): Answer | Promise<Answer> {
     try {
       if (this.#waitsForTurn) return this.#answerInTurn();
@@ -142,6 +123,7 @@ export class Operation implements PreparedOperation {
     }
   }
 
+  /** Opens a subscription. @throws the error that refuses it. */
   async subscribe(options: SubscribeOptions): Promise<Stream> {
     try {
       return await this.#withTimeout(this.#open(options));
@@ -149,13 +131,13 @@ export class Operation implements PreparedOperation {
       const reason = this.#reasonOf(error);
       // Its client subscribes again until the database is back.
       if (findClientError(reason) instanceof DatabaseUnavailable) throw reason;
-      await this.#resumed?.chargeRefused();
+      await this.#parts.rateLimit.chargeResumed(this.#call);
       throw reason;
     }
   }
 
   async #open({ account, transport, after, onPositioned }: SubscribeOptions): Promise<Stream> {
-    const { services, fanOut, statusStreams, presence, executor, config, log } = this.#parts;
+    const { services, fanOut, statusStreams, presence, executor, rateLimit, config, log } = this.#parts;
     const { viewer, address, cancellation, requestId, report } = this.#call;
     const { compiled, args, cost } = this.#bound;
     const db = readsWithin(services.database, report?.span);
@@ -163,26 +145,27 @@ export class Operation implements PreparedOperation {
     const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
     onPositioned?.();
     // The cursors of an inbox are many, and are needed only to open it.
-    const variableValues = withCoercedOnly(args.variableValues, compiled.subscription?.resumeVariable);
+    const variableValues = withCoercedOnly(args.variableValues, compiled.resumeVariable);
     const onEnd = account.holdSubscription(args.document, variableValues.coerced);
     const { answerBytes } = config.limits;
     const caller = { viewer, address, transport, requestId };
     const subscription = { compiled, variableValues, cost, executor, services, ...caller, log, onEnd, answerBytes };
+    const charge = this.#call.isResumed ? () => rateLimit.chargeResumed(this.#call) : undefined;
     const openStream = async (): Promise<Stream> => {
       switch (source.type) {
         case 'roomEvents':
-          return fanOut.subscribe(createSubscribeRequest(source, subscription, after), this.#resumed?.charge);
+          return fanOut.subscribe(createSubscribeRequest(source, subscription, after), charge);
         case 'inbox': {
           const request = createInboxRequest(source, subscription, { after, account, cancellation });
-          return fanOut.openInbox(request, this.#resumed?.charge);
+          return fanOut.openInbox(request, charge);
         }
         case 'presence': {
-          await this.#resumed?.charge();
+          await charge?.();
           const request = createStateRequest<PresenceState>(subscription, { waitsForDatabase: true });
           return presence.subscribe(source.roomId, request, source.presentViewer, account);
         }
         case 'serverStatus':
-          await this.#resumed?.charge();
+          await charge?.();
           return statusStreams.subscribe(createStateRequest(subscription, { waitsForDatabase: false }));
       }
     };
@@ -280,6 +263,9 @@ export class Operation implements PreparedOperation {
     return toAnswer(outcome, this.#call, this.#parts.log);
   }
 }
+
+/** What a transport sees of an operation. */
+export type PreparedOperation = Pick<Operation, 'type' | 'execute' | 'cachePolicy' | 'subscribe'>;
 
 function toReadContext({ viewer, address, report }: Call, cancellation: Cancellation | undefined): ReadContext {
   return { caller: viewer?.chargedId ?? address, cancellation, span: report?.span };

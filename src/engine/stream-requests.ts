@@ -18,10 +18,9 @@ import type { Log } from '../log/log.ts';
 import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
 import type { Span } from '../tracing/span.ts';
-import { type Answer, errorsOf, toAnswer } from './answer.ts';
+import { type Answer, AnswerSize, answerTooLong, errorsOf, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { Executor } from './execution/executor.ts';
-import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 
 /** A subscription of one viewer. */
 export interface Subscription {
@@ -122,9 +121,7 @@ function createRequest<Value, Message extends StreamMessage>(
   form: Form<Value, Message>,
 ): StreamRequest<Value, Message> {
   const { compiled, variableValues, services, viewer, address, transport, cost, onEnd } = subscription;
-  const { subscription: traits, fields } = compiled;
-  if (!traits) throw new Error('The operation is not a subscription.');
-  const readsBodies = fields.hasPostBody;
+  const readsBodies = compiled.fields.hasPostBody;
   const run = (value: Value, span: Span | undefined, createContext: (db: Db) => Context) =>
     read(subscription, span, (db) => execute(subscription, form, value, createContext(db))).catch((error: unknown) => {
       if (form.waitsForDatabase) throw error;
@@ -132,8 +129,8 @@ function createRequest<Value, Message extends StreamMessage>(
     });
   return {
     // A hash, because the text may be long.
-    key: hash('sha256', `${traits.id} ${JSON.stringify(variableValues.coerced)}`, 'base64url'),
-    traits,
+    key: hash('sha256', `${compiled.id} ${JSON.stringify(variableValues.coerced)}`, 'base64url'),
+    traits: compiled,
     viewerScope: viewerScopeOf(viewer),
     viewerKey: viewerKeyOf(viewer),
     cost,

@@ -1,8 +1,7 @@
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import type { ApiKeyRow, PostRow, PublicUser, RoomRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
-import type { CredentialKind } from './credential.ts';
-import type { Scope, Viewer } from './viewer.ts';
+import type { CredentialKind, Scope, Viewer } from './viewer.ts';
 
 /* The rules of access, one function per rule. */
 
@@ -49,7 +48,7 @@ export function viewerScopeOf(viewer: Viewer | null): ViewerScope {
 export async function maySeeRoom(
   viewer: () => Viewer | null,
   room: RoomRow,
-  isMember: (userId: string, roomId: string) => Promise<boolean>,
+  isMember: (userId: string, roomId: string) => boolean | Promise<boolean>,
 ): Promise<boolean> {
   if (room.visibility === 'PUBLIC') return true;
   const current = viewer();

@@ -1,17 +1,19 @@
 import { decodeJwt } from 'jose';
+import type { Config } from '../config/config.ts';
 import type { Database } from '../data/database/database.ts';
 import { readsWithin } from '../data/database/measured-database.ts';
 import { ClientError } from '../errors.ts';
+import { type Log, logFailures } from '../log/log.ts';
 import type { Span } from '../tracing/span.ts';
 import { authenticateApiKey } from './api-key/api-key.ts';
 import { looksLikeApiKey } from './api-key/key-text.ts';
 import type { Audit } from './audit.ts';
-import { invalidToken } from './credential.ts';
+import { CredentialWatch, type WatchCredentials } from './credential-watch.ts';
 import type { TokenSender } from './oauth/introspection.ts';
-import type { OAuth } from './oauth/oauth.ts';
+import { OAuth } from './oauth/oauth.ts';
 import { type Sessions, sessionIssuer } from './session/session.ts';
-import type { Viewer } from './viewer.ts';
-import type { ViewerCache } from './viewer-cache.ts';
+import { invalidToken, type Viewer } from './viewer.ts';
+import { ViewerCache } from './viewer-cache.ts';
 
 /**
  * Finds the viewer of an `Authorization` header; null without a header. `span`: that of the operation.
@@ -19,32 +21,45 @@ import type { ViewerCache } from './viewer-cache.ts';
  */
 export type Authenticate = (authorization: string | undefined, address: string, span?: Span) => Promise<Viewer | null>;
 
-export interface AuthenticationParts {
+interface IdentityParts {
+  config: Pick<Config, 'oauth' | 'rate'>;
   database: Database;
   sessions: Sessions;
-  /** Undefined if no issuer is configured. */
-  oauth: OAuth | undefined;
-  viewers: ViewerCache;
   audit: Audit;
   /** Charges refused credentials to the client's address. It may reject, and the error then replaces the refusal. */
   chargeAddress: (address: string) => Promise<void>;
+  log: Log;
 }
 
-/** Refused credentials are charged to the client's address, and audited within the rate of the address. */
-export function createAuthentication(parts: AuthenticationParts): Authenticate {
-  return async (authorization, address, span) => {
+/** Creates the parts that verify the credentials of a request, and that watch the credentials of open connections. */
+export function createIdentity(parts: IdentityParts) {
+  const { config, database, audit, chargeAddress, log } = parts;
+  const oauth = config.oauth && new OAuth(config.oauth, config.rate, log);
+  const viewers = new ViewerCache();
+  const onError = logFailures(log, 'credentials could not be checked, and will be checked again');
+  const credentials = new CredentialWatch({ db: database.checks, oauth, viewers, onError });
+  /** Refused credentials are charged to the client's address, and audited within the rate of the address. */
+  const authenticate: Authenticate = async (authorization, address, span) => {
     if (authorization === undefined) return null;
     try {
-      return await parts.viewers.findOrVerify(authorization, () =>
-        authenticate(parts, authorization, { address, span }),
-      );
+      return await viewers.findOrVerify(authorization, () => verify(parts, oauth, authorization, { address, span }));
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
-        await parts.chargeAddress(address);
-        parts.audit({ event: 'credentialsRefused', reason: error.message, address });
+        await chargeAddress(address);
+        audit({ event: 'credentialsRefused', reason: error.message, address });
       }
       throw error;
     }
+  };
+  return {
+    authenticate,
+    watchCredentials: ((viewer, end) => credentials.watch(viewer, end)) satisfies WatchCredentials,
+    viewers,
+    credentials,
+    stop() {
+      credentials.stop();
+      oauth?.close();
+    },
   };
 }
 
@@ -56,8 +71,12 @@ const jwt = /^[\w-]+\.[\w-]+\.[\w-]+$/;
  * Finds the viewer of an `Authorization` header. Bad credentials are never treated as no credentials.
  * @throws ClientError UNAUTHENTICATED for bad credentials.
  */
-async function authenticate(parts: AuthenticationParts, authorization: string, sender: TokenSender): Promise<Viewer> {
-  const { database, sessions, oauth } = parts;
+async function verify(
+  { database, sessions }: IdentityParts,
+  oauth: OAuth | undefined,
+  authorization: string,
+  sender: TokenSender,
+): Promise<Viewer> {
   const { scheme, token } = parseAuthorization(authorization);
   if (scheme.toLowerCase() === 'apikey') return authenticateApiKey(database, token, sender.span);
   // It must not be sent to the issuer.

@@ -3,9 +3,8 @@ import { CoalescedWork } from '../common/coalesced-work.ts';
 import type { Db } from '../data/database/database.ts';
 import { findApiKeys } from '../data/domain/api-keys.ts';
 import { findCredentialStates } from '../data/domain/users.ts';
-import { findRevocation, isRevokedByGeneration, keyIdOf } from './credential.ts';
 import type { OAuth } from './oauth/oauth.ts';
-import type { Viewer } from './viewer.ts';
+import { findRevocation, isRevokedByGeneration, keyIdOf, type Viewer } from './viewer.ts';
 import type { ViewerCache } from './viewer-cache.ts';
 
 const checkIntervalMs = 1_000;

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { keyIdOf } from './credential.ts';
-import type { Viewer } from './viewer.ts';
+import { keyIdOf, type Viewer } from './viewer.ts';
 
 /** In characters: the credentials' length, plus `viewerSize` per viewer. At most 10,000 viewers fit. */
 const maxSize = 10_000_000;

@@ -4,7 +4,7 @@ import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from '../g
 import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
 import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';
 import { changeAccount, changeAsViewer } from './rules/changes.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, problemIf, required } from './rules/input-check.ts';
 import { loadReferenced } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 
@@ -39,9 +39,9 @@ export const apiKeyMutations = {
 } satisfies MutationResolvers;
 
 function assertApiKeyInput({ name, scopes, expiresAt }: CreateApiKeyInput): void {
-  const check = new InputCheck();
-  check.required('name', name, rules.name);
-  if (scopes.length === 0) check.add('scopes', 'too_short');
-  if (expiresAt != null && expiresAt <= Date.now()) check.add('expiresAt', 'out_of_range');
-  check.assertValid();
+  assertInput(
+    required('name', name, rules.name),
+    problemIf(scopes.length === 0, 'scopes', 'too_short'),
+    problemIf(expiresAt != null && expiresAt <= Date.now(), 'expiresAt', 'out_of_range'),
+  );
 }

@@ -10,7 +10,7 @@ import { assertAdmin } from '../identity/access.ts';
 import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
 import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
 import { findOwnAccountOrThrow } from './rules/changes.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, optional } from './rules/input-check.ts';
 import { findLivingUser } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 import type { Subscribe } from './subscription-source.ts';
@@ -58,10 +58,10 @@ export const inventoryMutations = {
 
 /** @throws ClientError VALIDATION_ERROR. */
 function toClientFilter({ viewer, transport, address }: ConnectionFilter): ClientFilter {
-  const check = new InputCheck();
-  check.optional('filter.viewer', viewer, rules.clientText);
-  check.optional('filter.address', address, rules.clientText);
-  check.assertValid();
+  assertInput(
+    optional('filter.viewer', viewer, rules.clientText),
+    optional('filter.address', address, rules.clientText),
+  );
   const found = streamTransports.find((name) => transports[name] === transport);
   return { viewerId: viewer, address, transport: found };
 }

@@ -17,7 +17,7 @@ import { assertMayChangeRoom } from '../identity/access.ts';
 import { hashKey } from '../identity/api-key/key-text.ts';
 import type { Context } from './context.ts';
 import { changeInRoom } from './rules/changes.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, problemIf } from './rules/input-check.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 
 /** The maximum number of invitations to a room; the list has one page. */
@@ -42,10 +42,10 @@ export const invitationMutations = {
       const now = Date.now();
       const { uses = 1 } = input;
       const expiresAt = input.expiresAt ?? now + defaultMs;
-      const check = new InputCheck();
-      if (uses < 1 || uses > maxUses) check.add('uses', 'out_of_range');
-      if (expiresAt <= now || expiresAt > now + maxMs) check.add('expiresAt', 'out_of_range');
-      check.assertValid();
+      assertInput(
+        problemIf(uses < 1 || uses > maxUses, 'uses', 'out_of_range'),
+        problemIf(expiresAt <= now || expiresAt > now + maxMs, 'expiresAt', 'out_of_range'),
+      );
       const roomId = room.id;
       if ((await findInvitations(db, roomId, maxInvitations)).length === maxInvitations)
         throw new ClientError('CONFLICT', `At most ${maxInvitations} invitations to a room; revoke one first.`);

@@ -3,15 +3,13 @@ import { findUser } from '../data/domain/users.ts';
 import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertAdmin, assertUser } from '../identity/access.ts';
 import { changeInRoom } from './rules/changes.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, problemIf } from './rules/input-check.ts';
 
 export const muteMutations = {
   async muteUser(_, { input }, context) {
     assertAdmin(context.viewer);
     const { until = null } = input;
-    const check = new InputCheck();
-    if (until !== null && until <= Date.now()) check.add('until', 'out_of_range');
-    check.assertValid();
+    assertInput(problemIf(until !== null && until <= Date.now(), 'until', 'out_of_range'));
     // Exclusive: when the mutation is answered, no post is being written that does not know of it.
     const place = { id: input.room, lock: 'exclusive' } as const;
     return changeInRoom(context, place, async (db, { write, announce, afterCommit }, viewer, { room }) => {

@@ -22,7 +22,7 @@ import { assertMayChangePost, assertMayDeletePost, assertMayPost, assertNotMuted
 import type { Context } from './context.ts';
 import { changeInRoom, changePostAsViewer, isEmpty } from './rules/changes.ts';
 import { assertVersion } from './rules/conflicts.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, given, optional } from './rules/input-check.ts';
 import { loadReferenced, loadRoom } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 import { findVisiblePost } from './rules/visible-rows.ts';
@@ -63,12 +63,12 @@ export const postMutations = {
   updatePost: (_, { input }, context) => changePost(context, input),
   replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
   publishPost: (_, { input }, context) =>
-    changePostAsViewer(context, input.id, async (_, { append }, viewer, { post, access }) => {
+    changePostAsViewer(context, input.id, async (_, { append }, viewer, { post, isMember, mutedUntil }) => {
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return { post };
-      assertNotMuted(access.mutedUntil);
+      assertNotMuted(mutedUntil);
       const changed = changePostRow(post, {});
-      const store = storePublished(changed, access.isMember, publishPost);
+      const store = storePublished(changed, isMember, publishPost);
       const published = (publishedAt: number) => ({ ...changed, publishedAt });
       return {
         post: append({ ...eventOf(changed), type: 'PostCreated', author: viewer.user, store, post: published }),
@@ -86,9 +86,9 @@ export const postMutations = {
 } satisfies MutationResolvers;
 
 function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow | Promise<PostRow> }> {
-  return changePostAsViewer(context, input.id, async (db, { append, write }, viewer, { post, access }) => {
+  return changePostAsViewer(context, input.id, async (db, { append, write }, viewer, { post, mutedUntil }) => {
     assertMayChangePost(viewer, post);
-    assertNotMuted(access.mutedUntil);
+    assertNotMuted(mutedUntil);
     assertPostInput(input);
     assertVersion(post, input.expectedVersion);
     const changes = { title: input.title ?? undefined, body: input.body };
@@ -112,10 +112,7 @@ function storePublished(
 }
 
 function assertPostInput(input: { title?: string | null | undefined; body?: string | null | undefined }): void {
-  const check = new InputCheck();
-  check.given('title', input.title, rules.title);
-  check.optional('body', input.body, rules.body);
-  check.assertValid();
+  assertInput(given('title', input.title, rules.title), optional('body', input.body, rules.body));
 }
 
 function eventOf({ roomId, id, version }: PostRow): Pick<NewPostEvent, 'roomId' | 'subjectId' | 'version'> {

@@ -6,8 +6,7 @@ import type {
   SubscriptionRoomPresenceArgs,
 } from '../generated/resolver-types.generated.ts';
 import { assertMayPost, assertNotMuted, assertSignedIn } from '../identity/access.ts';
-import { keyIdOf } from '../identity/credential.ts';
-import { accountIdOf } from '../identity/viewer.ts';
+import { accountIdOf, keyIdOf } from '../identity/viewer.ts';
 import { firstByName, maxTyping, maxUsers } from '../live/presence/presence-state.ts';
 import type { Context } from './context.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';

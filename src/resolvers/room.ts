@@ -37,7 +37,7 @@ import type { Context } from './context.ts';
 import { maxInvitations } from './invitation.ts';
 import { changeAfterReads, changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, given, problemIf } from './rules/input-check.ts';
 import { findLivingUser, isClosed } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 import { findVisibleRoom } from './rules/visible-rows.ts';
@@ -229,8 +229,5 @@ function contentIdOf(room: RoomRow): string {
 }
 
 function assertRoomInput(input: { name?: string | null | undefined; visibility?: unknown }): void {
-  const check = new InputCheck();
-  check.given('name', input.name, rules.name);
-  if (input.visibility === null) check.add('visibility', 'required');
-  check.assertValid();
+  assertInput(given('name', input.name, rules.name), problemIf(input.visibility === null, 'visibility', 'required'));
 }

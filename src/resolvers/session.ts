@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 import { acceptInvitation, findInvitationOrThrow } from './invitation.ts';
 import { changeAccount, findOwnAccountOrThrow } from './rules/changes.ts';
 import { refuseDuplicate } from './rules/conflicts.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, required } from './rules/input-check.ts';
 import { toUser } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 
@@ -19,11 +19,11 @@ export const sessionMutations = {
     // First, so that a refusal costs nothing and is the same for every input.
     if (signUp === 'closed')
       throw new ClientError('FORBIDDEN', 'Sign-up is closed: ask the operator of this server for an account.');
-    const check = new InputCheck();
-    check.required('name', input.name, rules.name);
-    check.required('email', input.email, rules.email);
-    check.required('password', input.password, rules.password);
-    check.assertValid();
+    assertInput(
+      required('name', input.name, rules.name),
+      required('email', input.email, rules.email),
+      required('password', input.password, rules.password),
+    );
     await signInLimit.chargeAddress(context.address);
     const needsInvitation = signUp === 'invited' || input.invitation != null;
     const invitation = needsInvitation ? await findInvitationOrThrow(context, input.invitation) : undefined;
@@ -79,9 +79,7 @@ export const sessionMutations = {
     await context.services.signInLimit.chargeAttempt(email ?? id, context.address);
     const isRight = await verifyPassword(context, email ?? id, { given: input.currentPassword, stored });
     if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
-    const check = new InputCheck();
-    check.required('newPassword', input.newPassword, rules.password);
-    check.assertValid();
+    assertInput(required('newPassword', input.newPassword, rules.password));
     const passwordHash = await context.services.passwords.hash(input.newPassword, context.requester);
     // If another request has changed the password since it was verified, it has revoked this session.
     const account = await changeAccount(context, async (db, { announce }) => {

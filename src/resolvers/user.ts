@@ -25,7 +25,7 @@ import { maxApiKeys } from '../identity/api-key/api-key.ts';
 import type { Context } from './context.ts';
 import { changeAccount, findOwnAccountOrThrow, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
-import { InputCheck } from './rules/input-check.ts';
+import { assertInput, given, optional, problemIf } from './rules/input-check.ts';
 import { toUser } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
 
@@ -101,9 +101,9 @@ async function chargeNewEmail({ viewer, db, address, services }: Context, { emai
 }
 
 function assertUserInput(user: UserRow, input: UpdateUserInput): void {
-  const check = new InputCheck();
-  check.given('name', input.name, rules.name);
-  check.optional('email', input.email, rules.email);
-  if (input.email === null && user.passwordHash !== null) check.add('email', 'required');
-  check.assertValid();
+  assertInput(
+    given('name', input.name, rules.name),
+    optional('email', input.email, rules.email),
+    problemIf(input.email === null && user.passwordHash !== null, 'email', 'required'),
+  );
 }

@@ -2,7 +2,7 @@ import { createSchema } from 'graphql-yoga';
 import { tuneCollector } from '../../../src/commands/collector.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { openDatabase } from '../../../src/data/database/open-database.ts';
-import { createAutomaticDocuments } from '../../../src/engine/documents/persisted.ts';
+import { createAutomaticDocuments } from '../../../src/engine/documents/documents.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
 import { ClientMemory } from '../../../src/engine/limits/client-memory.ts';
 import { OperationReports } from '../../../src/engine/operation-reports.ts';

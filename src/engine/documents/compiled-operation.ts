@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type DocumentNode,
   type GraphQLSchema,
@@ -5,16 +6,17 @@ import {
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
+  print,
   type ValidatedExecutionArgs,
   type VariableValues,
   validateExecutionArgs,
+  visit,
 } from 'graphql';
 import { RequestErrors, requestError } from '../answer.ts';
 import { costOf } from '../limits/cost.ts';
 import { coerceVariables } from './coerce-variables.ts';
 import { addDeprecated, type DeprecatedInput, findDeprecatedInputs } from './deprecated-elements.ts';
 import { inspectFields, type SelectedFields } from './selected-fields.ts';
-import { findSubscriptionTraits, type SubscriptionTraits } from './subscription-traits.ts';
 
 const signingIn = ['signUp', 'signIn', 'signInWithLink'];
 
@@ -25,8 +27,15 @@ export class CompiledOperation {
   readonly type: OperationTypeNode;
   readonly name: string | undefined;
   readonly fields: SelectedFields;
-  /** Undefined for a query or a mutation. */
-  readonly subscription: SubscriptionTraits | undefined;
+  /** Equal for equal operations of equal documents. */
+  readonly id: string;
+  /**
+   * A variable of a subscription that is used only as the argument `after`. It is left out of the group's key, so that
+   * resuming subscribers share a group.
+   */
+  readonly resumeVariable: string | undefined;
+  /** Set permanently when an execution for an event reads the viewer: the results then differ between viewers. */
+  isPersonal = false;
   /** Whether the operation selects only fields that sign in. */
   readonly isSigningIn: boolean;
   readonly #args: ValidatedExecutionArgs;
@@ -45,8 +54,9 @@ export class CompiledOperation {
     this.#fixedCost = isFixed ? cost : undefined;
     this.fields = inspectFields(this.#args);
     this.#deprecatedInputs = findDeprecatedInputs(schema, operation.variableDefinitions);
-    const isSubscription = this.type === OperationTypeNode.SUBSCRIPTION;
-    this.subscription = isSubscription ? findSubscriptionTraits(document, operation) : undefined;
+    const text = document.loc?.source.body ?? print(document);
+    this.id = hash('sha256', `${this.name ?? ''} ${text}`, 'base64url');
+    this.resumeVariable = findResumeVariable(operation, document);
     this.isSigningIn = isSigningIn(operation);
   }
 
@@ -99,4 +109,26 @@ function isSigningIn({ operation, selectionSet }: OperationDefinitionNode): bool
     operation === OperationTypeNode.MUTATION &&
     selectionSet.selections.every((node) => node.kind === Kind.FIELD && signingIn.includes(node.name.value))
   );
+}
+
+/** The variable of a subscription's argument `after`, if it is used for nothing else. */
+function findResumeVariable(operation: OperationDefinitionNode, document: DocumentNode): string | undefined {
+  const [root] = operation.operation === OperationTypeNode.SUBSCRIPTION ? operation.selectionSet.selections : [];
+  const after =
+    root?.kind === Kind.FIELD ? root.arguments?.find(({ name }) => name.value === 'after')?.value : undefined;
+  if (after?.kind !== Kind.VARIABLE) return undefined;
+  return countUses(after.name.value, operation, document) === 1 ? after.name.value : undefined;
+}
+
+/** Counts the uses of a variable in the operation and in all fragments of its document, without its definition. */
+function countUses(name: string, operation: OperationDefinitionNode, document: DocumentNode): number {
+  let uses = 0;
+  visit(document, {
+    OperationDefinition: (node) => (node === operation ? undefined : false),
+    VariableDefinition: () => false,
+    Variable(node) {
+      if (node.name.value === name) uses += 1;
+    },
+  });
+  return uses;
 }

@@ -1,10 +1,29 @@
+import { hash } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { ClientError } from '../../errors.ts';
 import { RequestErrors } from '../answer.ts';
 import { countTokens } from '../limits/client-memory.ts';
 import { CompiledOperation } from './compiled-operation.ts';
 import { createPipeline, type Pipeline, type PipelineConfig } from './pipeline.ts';
 
+/** How a request names its document: by its text, by an id or hash, or by both. */
+export interface DocumentReference {
+  query: string | undefined;
+  documentId: string | undefined;
+  /** The `sha256Hash` of Apollo's clients. With trusted documents it may be any name. */
+  documentHash: string | undefined;
+}
+
+/** Where the text of a request's document comes from. */
+export interface DocumentSource {
+  /** @throws ClientError PERSISTED_QUERY_NOT_FOUND, DOCUMENT_NOT_TRUSTED or INVALID_REQUEST. */
+  find(reference: DocumentReference): string;
+  /** Called after the document was validated. */
+  cache(reference: DocumentReference): void;
+}
+
+/** Also of the texts that are found by their hash. */
 const maxDocuments = 1_000;
 /** A syntax tree takes 200 to 340 bytes for each of its tokens, so the cached trees take at most 5 MB. */
 const maxTokens = 14_000;
@@ -67,4 +86,34 @@ export class Documents {
     this.#checked.set(source, checked);
     return checked;
   }
+}
+
+/** The message of Apollo Server, which urql compares instead of the code. */
+const persistedQueryNotFound = 'PersistedQueryNotFound';
+const maxTextLength = 4_000_000;
+
+/**
+ * Any document runs. The text of a document that was sent with its hash is cached, and later requests may send the hash
+ * alone.
+ */
+export function createAutomaticDocuments(): DocumentSource {
+  const texts = new LRUCache<string, string>({
+    max: maxDocuments,
+    maxSize: maxTextLength,
+    sizeCalculation: (text, name) => text.length + name.length,
+  });
+  return {
+    find({ query, documentHash }) {
+      if (documentHash !== undefined && !/^[\da-f]{64}$/.test(documentHash))
+        throw new ClientError('INVALID_REQUEST', '"sha256Hash" must be 64 hex digits, in lower case.');
+      const text = query ?? (documentHash === undefined ? undefined : texts.get(documentHash));
+      if (text === undefined) throw new ClientError('PERSISTED_QUERY_NOT_FOUND', persistedQueryNotFound);
+      if (query !== undefined && documentHash !== undefined && hash('sha256', query, 'hex') !== documentHash)
+        throw new ClientError('INVALID_REQUEST', '"sha256Hash" is not the SHA-256 of "query".');
+      return text;
+    },
+    cache({ query, documentHash }) {
+      if (query !== undefined && documentHash !== undefined) texts.set(documentHash, query);
+    },
+  };
 }

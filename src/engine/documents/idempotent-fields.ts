@@ -1,36 +1,21 @@
-import {
-  type DirectiveNode,
-  type DocumentNode,
-  GraphQLError,
-  type GraphQLSchema,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
-} from 'graphql';
+import { type ASTVisitor, BREAK, GraphQLError, type ValidationContext } from 'graphql';
 import { idempotentMutations } from '../../resolvers/rules/idempotency.ts';
 import { requestError } from '../answer.ts';
 
 /** `@idempotent` is refused where it has no effect: a client that relies on it would repeat a change. */
-export function checkIdempotentFields(schema: GraphQLSchema, document: DocumentNode): GraphQLError[] {
-  const errors: GraphQLError[] = [];
-  const typeInfo = new TypeInfo(schema);
-  const Directive = (node: DirectiveNode) => {
-    if (node.name.value === 'idempotent' && !isSupported(schema, typeInfo)) errors.push(unsupported(node, typeInfo));
+export function IdempotentFieldsRule(context: ValidationContext): ASTVisitor {
+  return {
+    Directive(node) {
+      if (node.name.value !== 'idempotent') return undefined;
+      const [parent, name = ''] = [context.getParentType(), context.getFieldDef()?.name];
+      if (parent === context.getSchema().getMutationType() && Object.hasOwn(idempotentMutations, name))
+        return undefined;
+      const field = `${parent?.name}.${name}`;
+      const supported = Object.keys(idempotentMutations).join(', ');
+      const message = `@idempotent has no effect on ${field}. It is supported by: ${supported}.`;
+      const from = new GraphQLError(message, { nodes: node });
+      context.reportError(requestError('VALIDATION_ERROR', message, from, { details: [{ field, issue: 'invalid' }] }));
+      return BREAK;
+    },
   };
-  visit(document, visitWithTypeInfo(typeInfo, { Directive }));
-  return errors.slice(0, 1);
-}
-
-function isSupported(schema: GraphQLSchema, typeInfo: TypeInfo): boolean {
-  const name = typeInfo.getFieldDef()?.name ?? '';
-  return typeInfo.getParentType() === schema.getMutationType() && Object.hasOwn(idempotentMutations, name);
-}
-
-function unsupported(node: DirectiveNode, typeInfo: TypeInfo): GraphQLError {
-  const field = `${typeInfo.getParentType()?.name}.${typeInfo.getFieldDef()?.name}`;
-  const supported = Object.keys(idempotentMutations).join(', ');
-  const message = `@idempotent has no effect on ${field}. It is supported by: ${supported}.`;
-  return requestError('VALIDATION_ERROR', message, new GraphQLError(message, { nodes: node }), {
-    details: [{ field, issue: 'invalid' }],
-  });
 }

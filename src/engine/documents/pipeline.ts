@@ -12,11 +12,11 @@ import {
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { withoutTraces } from '../../common/stack-traces.ts';
 import type { Config } from '../../config/config.ts';
-import { requestError } from '../answer.ts';
+import { findClientError, requestError } from '../answer.ts';
 import { createDepthCheck } from '../limits/depth.ts';
 import { createSourceCheck } from '../limits/document.ts';
 import { checkExpanded } from '../limits/expanded.ts';
-import { checkIdempotentFields } from './idempotent-fields.ts';
+import { IdempotentFieldsRule } from './idempotent-fields.ts';
 
 /** Parses and validates documents, within the limits. */
 export type Pipeline = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
@@ -50,14 +50,14 @@ function useLimitedRules({ limits, introspection }: PipelineConfig, suggestions:
     (...rules: ValidationRule[]): DocumentCheck =>
     (schema, document) =>
       withTraceOfFaults(() => validate(schema, document, rules, { maxErrors, hideSuggestions: !suggestions })).map(
-        (error) => requestError('GRAPHQL_VALIDATION_FAILED', undefined, error),
+        (error) => (findClientError(error) ? error : requestError('GRAPHQL_VALIDATION_FAILED', undefined, error)),
       );
   const checks: DocumentCheck[] = [
     // Before the standard rules, which would take long on the documents that it refuses.
     (_, document) => checkExpanded(document),
     checkRules(...linearRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])),
     createDepthCheck(limits),
-    checkIdempotentFields,
+    checkRules(IdempotentFieldsRule),
     checkRules(OverlappingFieldsCanBeMergedRule),
   ];
   return {

@@ -1,6 +1,9 @@
 import {
   type ASTNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
   getNamedType,
   isInputObjectType,
   TypeInfo,
@@ -8,8 +11,20 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { type CacheHint, type CachePolicy, findFieldHint, findHint, restrict } from './cache-control.ts';
+import { type Annotated, readDirective } from '../read-directive.ts';
 import { addIfDeprecated } from './deprecated-elements.ts';
+
+/** How long an answer may be cached, in seconds, and whether shared caches may store it. */
+export interface CachePolicy {
+  maxAge: number;
+  isPublic: boolean;
+}
+
+/** The arguments of one `@cacheControl` directive. */
+interface CacheHint {
+  maxAge?: number;
+  scope?: 'PUBLIC' | 'PRIVATE';
+}
 
 /** Facts about the fields that an operation selects anywhere. */
 export interface SelectedFields {
@@ -65,4 +80,30 @@ export function inspectFields({ schema, operation, fragmentDefinitions }: Valida
     hasPostBody: names.has('Post.body'),
     deprecated,
   };
+}
+
+/** The most restrictive of all hints that apply to an operation. */
+function restrict(hints: readonly CacheHint[]): CachePolicy {
+  const maxAges = hints.flatMap(({ maxAge }) => maxAge ?? []);
+  return {
+    // An answer without any hint is not cacheable.
+    maxAge: maxAges.length === 0 ? 0 : Math.min(...maxAges),
+    isPublic: hints.every(({ scope }) => scope !== 'PRIVATE'),
+  };
+}
+
+/** A field's own hint takes precedence over the hint of its type. A root field without either is not cacheable. */
+function findFieldHint(
+  schema: GraphQLSchema,
+  parent: GraphQLNamedType,
+  field: GraphQLField<unknown, unknown>,
+): CacheHint | undefined {
+  if (field.name.startsWith('__')) return undefined;
+  const hint = findHint(field) ?? findHint(getNamedType(field.type));
+  return hint ?? (parent === schema.getQueryType() ? { maxAge: 0 } : undefined);
+}
+
+/** The hint of a field or of a type. */
+function findHint(element: Annotated): CacheHint | undefined {
+  return readDirective<CacheHint>(element, 'cacheControl');
 }

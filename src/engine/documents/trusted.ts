@@ -4,7 +4,7 @@ import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import { isObject } from '../../common/is-object.ts';
 import { BadSetting } from '../../config/bad-setting.ts';
 import { ClientError } from '../../errors.ts';
-import type { DocumentSource } from './persisted.ts';
+import type { DocumentSource } from './documents.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** A document of the file, with the operation that a manifest says it has. */
@@ -36,18 +36,14 @@ const maxPlaceLength = 200;
  */
 export function loadTrustedDocuments(file: string, pipeline: Pipeline): DocumentSource {
   const problems: BadSetting[] = [];
-  let count = 0;
-  const report: Report = (rule, place) => {
-    count += 1;
-    if (count > maxProblems) return;
-    problems.push(badFile(`${file}: ${shorten(place, maxPlaceLength)}`, shorten(rule, maxRuleLength)));
-  };
+  const report: Report = (rule, place) =>
+    void problems.push(badFile(`${file}: ${shorten(place, maxPlaceLength)}`, shorten(rule, maxRuleLength)));
   const documents = readTrustedFile(file, report);
   for (const document of documents) checkDocument(document, pipeline, report);
   const byName = nameTexts(documents, report);
-  const others = count - maxProblems;
+  const others = problems.splice(maxProblems).length;
   if (others > 0) problems.push(badFile(file, `has ${others} more problem${others === 1 ? '' : 's'}`));
-  if (count > 0) throw new AggregateError(problems);
+  if (problems.length > 0) throw new AggregateError(problems);
   return createTrustedDocuments(byName);
 }
 

@@ -27,8 +27,8 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
+import type { AnswerSize } from '../answer.ts';
 import { requestError } from '../answer.ts';
-import type { AnswerSize } from '../limits/answer-size.ts';
 import { compileProjection, type RowProjection } from './row-projection.ts';
 
 /** How a value of a field's type becomes part of the answer. */

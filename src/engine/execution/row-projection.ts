@@ -1,4 +1,4 @@
-import type { AnswerSize } from '../limits/answer-size.ts';
+import type { AnswerSize } from '../answer.ts';
 
 /** The part of a planned field that a projection depends on. */
 interface ProjectedField {

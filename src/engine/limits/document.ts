@@ -15,15 +15,6 @@ const maxFragments = 1_000;
  */
 const minLines = 10_000;
 
-const brackets: Partial<Record<TokenKind, number>> = {
-  [TokenKind.PAREN_L]: 1,
-  [TokenKind.BRACKET_L]: 1,
-  [TokenKind.BRACE_L]: 1,
-  [TokenKind.PAREN_R]: -1,
-  [TokenKind.BRACKET_R]: -1,
-  [TokenKind.BRACE_R]: -1,
-};
-
 /**
  * Limits bytes, tokens, lines, comments, nested brackets, fragments, aliases and directives in one pass before the
  * parse.
@@ -62,7 +53,8 @@ function* countTokens(source: string): Generator<Readonly<Counts>> {
     counts.lines = token.line;
     counts.comments += countComments(token);
     if (counts['nested brackets'] === 0 && token.value === 'fragment') counts.fragments += 1;
-    counts['nested brackets'] += brackets[token.kind] ?? 0;
+    if ('([{'.includes(token.kind)) counts['nested brackets'] += 1;
+    if (')]}'.includes(token.kind)) counts['nested brackets'] -= 1;
     if (token.kind === TokenKind.PAREN_L) parentheses += 1;
     if (token.kind === TokenKind.PAREN_R) parentheses -= 1;
     // In parentheses a colon follows the name of an argument or a variable, so it is not an alias.

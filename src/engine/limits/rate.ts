@@ -1,6 +1,9 @@
 import { type Charged, FixedWindow, type WindowOptions } from '../../common/fixed-window.ts';
+import type { Config } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
+import type { SessionKeys } from '../../identity/session/session-key.ts';
 import type { Viewer } from '../../identity/viewer.ts';
+import type { Log } from '../../log/log.ts';
 import type { RedisWindows, SharedCount } from './redis-windows.ts';
 
 /** The caller's remaining rate, for the header fields of draft-ietf-httpapi-ratelimit-headers. */
@@ -25,6 +28,8 @@ export interface Caller {
   viewer: Viewer | null;
   /** The IP address, which is charged for callers without credentials. */
   address: string;
+  /** The operation claims to resume: it is charged only when it opens a group, or is refused. Unset by the charge. */
+  isResumed?: boolean;
 }
 
 /** Keeps users and addresses apart, because an address that a proxy reports may be any text. */
@@ -62,6 +67,13 @@ export class RateLimit {
     return this.#shared.charge(keyOf(caller)).then((count) => (count ? this.#adopt(caller, count) : rate));
   }
 
+  /** Charges an operation that claims to resume, unless it was charged before. @throws RateLimited. */
+  chargeResumed(caller: Caller): Rate | undefined | Promise<Rate> {
+    if (!caller.isResumed) return undefined;
+    caller.isResumed = false;
+    return this.charge(caller);
+  }
+
   /** @throws RateLimited if this node knows that the caller is already over the limit. */
   assertNotOver(caller: Caller): void {
     if (this.#options.limit > 0) this.#charge(caller, 0);
@@ -89,4 +101,22 @@ export class RateLimit {
     this.refused += 1;
     throw new RateLimited(rate);
   }
+}
+
+/** The rate that all nodes count together; undefined if this node counts by itself. */
+export async function openSharedRate(
+  { redisUrl, rate: { limit, windowSeconds } }: Pick<Config, 'redisUrl' | 'rate'>,
+  keys: SessionKeys,
+  log: Pick<Log, 'warn'>,
+): Promise<RedisWindows | undefined> {
+  if (redisUrl === undefined || limit === 0) return undefined;
+  // Redis's client is loaded only if it is used: it has more files than the rest of the server.
+  const windows = await import('./redis-windows.ts');
+  return windows.RedisWindows.open({
+    url: redisUrl,
+    windowSeconds,
+    // All nodes have the same session key, and other installations have another.
+    prefix: `postroom:rate:${keys.id}:`,
+    log,
+  });
 }

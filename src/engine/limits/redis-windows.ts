@@ -57,27 +57,29 @@ type Client = ReturnType<typeof createRedisClient>;
 export class RedisWindows {
   readonly #options: RedisWindowsOptions;
   readonly #retry: NodeJS.Timeout;
+  /** The connection that answers. */
   #client: Client | undefined;
+  /** A new connection that has not answered yet. */
+  #opening: Client | undefined;
   #charges: Charge[] = [];
-  /** Undefined until the first attempt to connect. */
-  #isUp: boolean | undefined;
-  #isConnecting = false;
+  /** Whether the log says that Redis does not answer. */
+  #isReportedDown = false;
 
   private constructor(options: RedisWindowsOptions) {
     this.#options = options;
-    this.#retry = setInterval(() => void this.#recover(), retryMs).unref();
+    this.#retry = setInterval(() => void this.#connect(), retryMs).unref();
   }
 
   /** Tries to connect once; later it connects by itself. */
   static async open(options: RedisWindowsOptions): Promise<RedisWindows> {
     const windows = new RedisWindows(options);
-    await windows.#recover();
+    await windows.#connect();
     return windows;
   }
 
   /** Whether Redis answers. If it does not, the charges of this node alone decide. */
   get isUp(): boolean {
-    return this.#isUp === true;
+    return this.#client !== undefined;
   }
 
   /** Counts a charge. Never rejects; undefined if there is no answer in time. */
@@ -89,8 +91,8 @@ export class RedisWindows {
 
   close(): void {
     clearInterval(this.#retry);
-    this.#isUp = false;
-    this.#disconnect();
+    this.#isReportedDown = true;
+    for (const client of [this.#client, this.#opening]) if (client) this.#drop(client, 'closed');
   }
 
   #flush(): void {
@@ -103,17 +105,16 @@ export class RedisWindows {
         );
       });
     };
-    if (!this.isUp) return answer();
+    const client = this.#client;
+    if (!client) return answer();
     const keys = charges.map(({ key }) => key);
-    within(answerMs, this.#send(keys, '1')).then(answer, (error: unknown) => {
+    within(answerMs, this.#send(client, keys, '1')).then(answer, (error: unknown) => {
       answer();
-      this.#fail(reasonOf(error));
+      this.#drop(client, reasonOf(error));
     });
   }
 
-  async #send(keys: readonly string[], points: string): Promise<number[]> {
-    const client = this.#client;
-    if (!client) throw new Error('not connected');
+  async #send(client: Client, keys: readonly string[], points: string): Promise<number[]> {
     const { prefix, windowSeconds } = this.#options;
     const parameters = [
       String(keys.length),
@@ -129,46 +130,34 @@ export class RedisWindows {
     }
   }
 
-  /** Connects again if necessary, and uses Redis again after it has answered a probe in time. */
-  async #recover(): Promise<void> {
-    if (this.isUp || this.#isConnecting) return;
-    this.#isConnecting = true;
+  /** Connects if necessary, and uses the connection after it has answered a probe in time. */
+  async #connect(): Promise<void> {
+    if (this.#client || this.#opening) return;
+    const client = createRedisClient(this.#options.url, 'postroom-rate');
+    this.#opening = client;
+    const onLost = (error?: Error) => this.#drop(client, error ? reasonOf(error) : 'the connection was closed');
+    client.on('error', onLost);
+    client.on('end', onLost);
     try {
-      if (!this.#client) await within(connectMs, this.#connect());
-      await within(answerMs, this.#send(['probe'], '0'));
-      if (this.#isUp === false) this.#options.log.warn('Redis answers again: all nodes share the rate of operations');
-      this.#isUp = true;
+      await within(connectMs, client.connect());
+      await within(answerMs, this.#send(client, ['probe'], '0'));
+      if (this.#opening !== client) return;
+      this.#client = client;
+      this.#opening = undefined;
+      if (this.#isReportedDown) this.#options.log.warn('Redis answers again: all nodes share the rate of operations');
+      this.#isReportedDown = false;
     } catch (error) {
-      // The connection may be half open.
-      this.#disconnect();
-      this.#fail(reasonOf(error));
-    } finally {
-      this.#isConnecting = false;
+      this.#drop(client, reasonOf(error));
     }
   }
 
-  async #connect(): Promise<void> {
-    const client = createRedisClient(this.#options.url, 'postroom-rate');
-    this.#client = client;
-    const onLost = (error?: Error) => {
-      if (this.#client !== client) return;
-      this.#disconnect();
-      if (this.isUp) this.#fail(error ? reasonOf(error) : 'the connection was closed');
-    };
-    client.on('error', onLost);
-    client.on('end', onLost);
-    await client.connect();
-  }
-
-  #disconnect(): void {
-    const client = this.#client;
-    this.#client = undefined;
-    if (client?.isOpen) client.destroy();
-  }
-
-  #fail(reason: string): void {
-    if (this.#isUp === false) return;
-    this.#isUp = false;
+  /** Until another connection has answered, each node counts by itself. */
+  #drop(client: Client, reason: string): void {
+    if (client !== this.#client && client !== this.#opening) return;
+    this.#client = this.#opening = undefined;
+    if (client.isOpen) client.destroy();
+    if (this.#isReportedDown) return;
+    this.#isReportedDown = true;
     this.#options.log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself');
   }
 }

@@ -11,8 +11,7 @@ import { findAccount, toPublicUser } from '../../data/domain/users.ts';
 import type { ApiKeyRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Span } from '../../tracing/span.ts';
-import { type Credential, findRevocation } from '../credential.ts';
-import { type Scope, scopes, type Viewer } from '../viewer.ts';
+import { type Credential, findRevocation, type Scope, scopes, type Viewer } from '../viewer.ts';
 import { generateKey, hashKey, isWellFormed, prefixOf } from './key-text.ts';
 
 /** The maximum number of keys of a user that are not revoked; the list of keys has one page. */

@@ -6,12 +6,12 @@ import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
 import type { Span } from '../../tracing/span.ts';
-import { invalidToken } from '../credential.ts';
-import type { IssuerLog } from './issuer-log.ts';
-import type { IssuerRequests } from './issuer-requests.ts';
+import { invalidToken } from '../viewer.ts';
+import type { Issuer } from './issuer.ts';
 import { TokenWatch } from './token-watch.ts';
 
 const ttlMs = 30_000;
+const keepsStale = { allowStale: true, noDeleteOnStaleGet: true };
 const maxActive = 10_000;
 const maxRefused = 1_000;
 /** The introspections of an address, or of a token, that run at the same time, and that wait. */
@@ -27,16 +27,9 @@ export interface TokenSender {
 interface IntrospectionParts {
   settings: OAuthSettings;
   url: string;
-  requests: IssuerRequests;
+  issuer: Issuer;
   /** The maximum number of tokens that the issuer refuses for an address; 0: no limit. */
   refusals: WindowOptions;
-  log: IssuerLog;
-}
-
-interface ActiveToken {
-  claims: JWTPayload;
-  /** When the issuer is asked again, by performance.now(). */
-  staleAt: number;
 }
 
 /** Asks the issuer about opaque tokens, and caches its answers (RFC 7662). */
@@ -48,15 +41,15 @@ export class Introspection {
   });
   readonly #watch: TokenWatch;
   readonly #refusals: FixedWindow | undefined;
-  /** Stale tokens are kept, because they are not guesses. */
-  readonly #active = new LRUCache<string, ActiveToken>({ max: maxActive });
+  /** The claims of active tokens. Stale ones are kept, because these tokens are not guesses. */
+  readonly #active = new LRUCache<string, JWTPayload>({ max: maxActive, ttl: ttlMs, ...keepsStale });
   /** The reasons of refused tokens, in a cache of their own, so that guesses do not evict valid tokens. */
   readonly #refused = new LRUCache<string, string>({ max: maxRefused, ttl: ttlMs });
 
   constructor(parts: IntrospectionParts) {
     this.#parts = parts;
     this.#refusals = parts.refusals.limit === 0 ? undefined : new FixedWindow(parts.refusals);
-    this.#watch = new TokenWatch(ttlMs, (token) => this.#ask(token), parts.log);
+    this.#watch = new TokenWatch(ttlMs, (token) => this.#ask(token), parts.issuer);
   }
 
   /**
@@ -66,16 +59,16 @@ export class Introspection {
    */
   async introspect(token: string, sender: TokenSender): Promise<JWTPayload> {
     const key = keyOf(token);
-    const active = this.#active.get(key);
-    if (active && performance.now() < active.staleAt) return active.claims;
-    const result = this.#refused.get(key) ?? (await this.#askInTurn(token, sender, active !== undefined));
+    const claims = this.#active.get(key);
+    if (claims && this.#active.getRemainingTTL(key) > 0) return claims;
+    const result = this.#refused.get(key) ?? (await this.#askInTurn(token, sender, claims !== undefined));
     if (typeof result === 'string') throw invalidToken(result);
     return result;
   }
 
   /** Calls `onRefused` when the issuer no longer accepts the token. Returns a function that ends the watch. */
   watch(token: string, onRefused: () => void): () => void {
-    return this.#watch.add(token, onRefused, this.#active.get(keyOf(token))?.staleAt);
+    return this.#watch.add(token, onRefused, performance.now() + this.#active.getRemainingTTL(keyOf(token)));
   }
 
   close(): void {
@@ -104,11 +97,11 @@ export class Introspection {
 
   /** The claims of a token, or the reason why it is not valid. */
   async #ask(token: string, span?: Span): Promise<JWTPayload | string> {
-    const { settings, url, requests } = this.#parts;
-    const claims: JWTPayload = await requests.send(url, createRequest(token, settings), span);
+    const { settings, url, issuer } = this.#parts;
+    const claims: JWTPayload = await issuer.send(url, createRequest(token, settings), span);
     const fault = findFault(claims, settings);
     if (fault === undefined) {
-      this.#active.set(keyOf(token), { claims, staleAt: performance.now() + ttlMs });
+      this.#active.set(keyOf(token), claims);
       return claims;
     }
     this.#active.delete(keyOf(token));

@@ -11,12 +11,9 @@ import { findAccountBySubject, findOrCreateAccountBySubject } from '../../data/d
 import { toPublicUser } from '../../data/domain/users.ts';
 import type { Log } from '../../log/log.ts';
 import type { Span } from '../../tracing/span.ts';
-import { findRevocation, invalidToken } from '../credential.ts';
-import { type Scope, scopes, type Viewer } from '../viewer.ts';
+import { findRevocation, invalidToken, type Scope, scopes, type Viewer } from '../viewer.ts';
 import { Introspection, type TokenSender } from './introspection.ts';
-import { createIssuerLog, type IssuerLog } from './issuer-log.ts';
-import { IssuerRequests } from './issuer-requests.ts';
-import { toTokenError } from './token-error.ts';
+import { Issuer, toTokenError } from './issuer.ts';
 import { TokenWatch } from './token-watch.ts';
 
 /** Only asymmetric algorithms are allowed (RFC 8725, 3.1 and 3.2). */
@@ -32,8 +29,7 @@ type KeySet = ReturnType<typeof createRemoteJWKSet>;
  */
 export class OAuth {
   readonly #options: OAuthSettings;
-  readonly #log: IssuerLog;
-  readonly #requests = new IssuerRequests();
+  readonly #issuer: Issuer;
   /** The claims of tokens that the present keys have verified. */
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
   /** The issuer's key set in JSON. */
@@ -48,11 +44,12 @@ export class OAuth {
   /** `refusals`: the maximum number of opaque tokens that the issuer refuses for an address; 0: no limit. */
   constructor(options: OAuthSettings, refusals: WindowOptions, log: Pick<Log, 'debug' | 'warn'>) {
     this.#options = options;
-    this.#log = createIssuerLog(log);
-    this.#jwts = new TokenWatch(refreshIntervalMs, (token) => this.#verifyWhenDue(token), this.#log);
+    this.#issuer = new Issuer(log);
+    this.#jwts = new TokenWatch(refreshIntervalMs, (token) => this.#verifyWhenDue(token), this.#issuer);
     const { introspectionUrl: url } = options;
-    const parts = { settings: options, requests: this.#requests, refusals, log: this.#log };
-    this.#introspection = url ? new Introspection({ ...parts, url }) : undefined;
+    this.#introspection = url
+      ? new Introspection({ settings: options, url, refusals, issuer: this.#issuer })
+      : undefined;
   }
 
   /**
@@ -65,7 +62,7 @@ export class OAuth {
       const claims = await (isJwt(token) ? this.#verify(token, sender.span) : this.#introspect(token, sender));
       return await this.#findOrCreateViewer(database, claims, { span: sender.span, token });
     } catch (error) {
-      this.#log(error);
+      this.#issuer.report(error);
       throw error;
     }
   }
@@ -146,7 +143,7 @@ export class OAuth {
 
   async #discover(span: Span | undefined): Promise<KeySet> {
     const configuration = `${this.#options.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const metadata = await this.#requests.send(configuration, {}, span);
+    const metadata = await this.#issuer.send(configuration, {}, span);
     if (metadata['issuer'] !== this.#options.issuer || typeof metadata['jwks_uri'] !== 'string') {
       throw new Error('its openid-configuration has no jwks_uri, or its issuer is not OAUTH_ISSUER');
     }
@@ -158,13 +155,13 @@ export class OAuth {
       [customFetch]: async (url, { headers }) => {
         const parent = first;
         first = undefined;
-        const keySet = await this.#requests.send(url, { headers }, parent);
+        const keySet = await this.#issuer.send(url, { headers }, parent);
         this.#forgetTokensOfOtherKeys(JSON.stringify(keySet));
         return Response.json(keySet);
       },
     });
     this.#refresh = setInterval(
-      () => keys.reload().catch((error) => this.#log(toTokenError(error))),
+      () => keys.reload().catch((error) => this.#issuer.report(toTokenError(error))),
       refreshIntervalMs,
     ).unref();
     return keys;

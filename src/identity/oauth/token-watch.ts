@@ -1,6 +1,6 @@
 import { forEachConcurrently } from '../../common/for-each-concurrently.ts';
 import { codeOf } from '../../errors.ts';
-import type { IssuerLog } from './issuer-log.ts';
+import type { Issuer } from './issuer.ts';
 
 const timerMs = 1_000;
 /** The number of tokens that are checked at the same time, so that new clients need not wait. */
@@ -20,16 +20,16 @@ interface WatchedToken {
 export class TokenWatch {
   readonly #intervalMs: number;
   readonly #check: (token: string) => Promise<unknown>;
-  readonly #log: IssuerLog;
+  readonly #issuer: Issuer;
   readonly #watched = new Map<string, WatchedToken>();
   readonly #timer: NodeJS.Timeout;
   #isChecking = false;
 
   /** `check` calls `end`, or rejects with UNAUTHENTICATED, if the token is no longer valid. */
-  constructor(intervalMs: number, check: (token: string) => Promise<unknown>, log: IssuerLog) {
+  constructor(intervalMs: number, check: (token: string) => Promise<unknown>, issuer: Issuer) {
     this.#intervalMs = intervalMs;
     this.#check = check;
-    this.#log = log;
+    this.#issuer = issuer;
     this.#timer = setInterval(() => void this.#checkDue(), timerMs).unref();
   }
 
@@ -71,7 +71,7 @@ export class TokenWatch {
       try {
         await this.#check(watched.token);
       } catch (error) {
-        this.#log(error);
+        this.#issuer.report(error);
         // Another failure is that of the issuer, and says nothing about the token.
         if (codeOf(error) === 'UNAUTHENTICATED') this.end(watched.token);
       }

@@ -5,8 +5,7 @@ import type { Db } from '../../data/database/database.ts';
 import { findAccount, toPublicUser } from '../../data/domain/users.ts';
 import type { UserRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
-import { findRevocation, invalidToken } from '../credential.ts';
-import { scopes, type Viewer } from '../viewer.ts';
+import { findRevocation, invalidToken, scopes, type Viewer } from '../viewer.ts';
 import type { SessionKeys } from './session-key.ts';
 
 export const sessionIssuer = 'postroom';

@@ -5,8 +5,7 @@ import { findAccount, toPublicUser } from '../../data/domain/users.ts';
 import type { UserRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { assertSignedIn } from '../../identity/access.ts';
-import { findRevocation, keyIdOf } from '../../identity/credential.ts';
-import type { Viewer } from '../../identity/viewer.ts';
+import { findRevocation, keyIdOf, type Viewer } from '../../identity/viewer.ts';
 import type { Context, SharedCommit } from '../context.ts';
 import { claimKey } from './idempotency.ts';
 import {

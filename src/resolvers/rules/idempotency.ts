@@ -16,7 +16,7 @@ import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '.
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers } from '../../generated/resolver-types.generated.ts';
 import type { Context } from '../context.ts';
-import { InputCheck } from './input-check.ts';
+import { assertInput, problemIf, required } from './input-check.ts';
 import { idempotencyKey } from './validation.ts';
 import { findVisibleNode } from './visible-rows.ts';
 
@@ -93,11 +93,8 @@ function readKey({ fieldNodes, schema, variableValues }: GraphQLResolveInfo): st
   if (nodes.length === 0) return undefined;
   const keys = new Set(nodes.map((node) => readArgument(directive, node, variableValues)));
   const [key] = keys;
-  const check = new InputCheck();
-  check.required('key', key, idempotencyKey);
   // Fields with different keys are merged into one field.
-  if (keys.size > 1) check.add('key', 'invalid');
-  check.assertValid();
+  assertInput(required('key', key, idempotencyKey), problemIf(keys.size > 1, 'key', 'invalid'));
   return key;
 }
 

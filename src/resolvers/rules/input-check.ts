@@ -1,36 +1,29 @@
 import { type InputProblem, invalidInput } from '../../errors.ts';
 import type { Rule } from './validation.ts';
 
-/** Collects all problems of an input, so that they are reported together. */
-export class InputCheck {
-  readonly #problems: InputProblem[] = [];
+type Value = string | null | undefined;
 
-  /** A value that is required. */
-  required(field: string, value: string | null | undefined, rule: Rule): void {
-    if (value == null) this.add(field, 'required');
-    else this.#check(field, value, rule);
-  }
+/** The problems of a value that is required. */
+export function required(field: string, value: Value, rule: Rule): InputProblem[] {
+  return value == null ? [{ field, issue: 'required' }] : rule(value).map((issue) => ({ field, issue }));
+}
 
-  /** A value that may be absent, but not null. */
-  given(field: string, value: string | null | undefined, rule: Rule): void {
-    if (value !== undefined) this.required(field, value, rule);
-  }
+/** Those of a value that may be absent, but not null. */
+export function given(field: string, value: Value, rule: Rule): InputProblem[] {
+  return value === undefined ? [] : required(field, value, rule);
+}
 
-  /** A value that may be absent or null. */
-  optional(field: string, value: string | null | undefined, rule: Rule): void {
-    if (value != null) this.#check(field, value, rule);
-  }
+/** Those of a value that may be absent or null. */
+export function optional(field: string, value: Value, rule: Rule): InputProblem[] {
+  return value == null ? [] : required(field, value, rule);
+}
 
-  add(field: string, issue: InputProblem['issue']): void {
-    this.#problems.push({ field, issue });
-  }
+export function problemIf(isWrong: boolean, field: string, issue: InputProblem['issue']): InputProblem[] {
+  return isWrong ? [{ field, issue }] : [];
+}
 
-  /** @throws ClientError VALIDATION_ERROR with all problems. */
-  assertValid(): void {
-    if (this.#problems.length > 0) throw invalidInput(this.#problems);
-  }
-
-  #check(field: string, value: string, rule: Rule): void {
-    for (const issue of rule(value)) this.add(field, issue);
-  }
+/** @throws ClientError VALIDATION_ERROR with all problems, so that they are reported together. */
+export function assertInput(...problems: readonly InputProblem[][]): void {
+  const all = problems.flat();
+  if (all.length > 0) throw invalidInput(all);
 }

@@ -18,10 +18,9 @@ export interface RoomAccess {
   mutedUntil: number | null;
 }
 
-/** A post, and the access of the viewer to its room. */
-export interface PostAccess {
+/** A post, and what concerns the viewer in its room. */
+export interface PostAccess extends RoomAccess {
   post: PostRow;
-  access: RoomAccess;
 }
 
 /** Locks the room. The rest is read after the lock is held, although all statements are sent at once. */
@@ -47,7 +46,7 @@ export async function findPostAccess(db: Db, viewer: Viewer, id: string): Promis
     findMute(db, { postId: id }, mutedUsersOf(viewer)),
     findPost(db, id, 'exclusive'),
   ]);
-  return room && post && { post, access: { room, isMember, mutedUntil } };
+  return room && post && { post, room, isMember, mutedUntil };
 }
 
 /** Anybody can create API keys, so a mute of their owner applies to them. */
@@ -63,18 +62,13 @@ export async function assertVisibleRoom(viewer: Viewer, access: RoomAccess | und
 
 /** @throws ClientError NOT_FOUND if there is no such post, or it is not visible to the viewer. */
 export async function assertVisiblePost(viewer: Viewer, found: PostAccess | undefined): Promise<PostAccess> {
-  if (found && maySeePost(() => viewer, found.post) && (await isVisible(viewer, found.access))) {
-    return found;
-  }
+  if (found && maySeePost(() => viewer, found.post) && (await isVisible(viewer, found))) return found;
   throw new ClientError('NOT_FOUND', 'There is no such post.');
 }
 
 function isVisible(viewer: Viewer, { room, isMember }: RoomAccess): Promise<boolean> {
-  return maySeeRoom(
-    () => viewer,
-    room,
-    async () => isMember,
-  );
+  const lookUp = () => isMember;
+  return maySeeRoom(() => viewer, room, lookUp);
 }
 
 export async function findVisibleRoom(id: string, context: Context): Promise<RoomRow | undefined> {

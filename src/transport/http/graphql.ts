@@ -3,7 +3,6 @@ import { contain } from '../../common/contain.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import { readTraceContext } from '../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../admission/answer-budget.ts';
 import { writeGraphiql } from '../graphiql/route.ts';
 import { digestInSteps } from './entity-tag.ts';
@@ -90,7 +89,7 @@ async function admitLongBody(exchange: Exchange): Promise<void> {
 /** A client that sends `traceparent` continues its trace; the answer names the trace if it is recorded. */
 function startReport(exchange: Exchange): void {
   const { request, response, requestId, startedAt, parts } = exchange;
-  const report = parts.operationReports.start(requestId, readTraceContext(request.headers), startedAt);
+  const report = parts.operationReports.start(requestId, request.headers, startedAt);
   if (report.span) response.setHeader('server-timing', `traceparent;desc="${report.span.context.traceparent}"`);
   exchange.report = report;
 }

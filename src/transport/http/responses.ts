@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { contain } from '../../common/contain.ts';
 import { type Answer, jsonOf } from '../../engine/answer.ts';
-import type { CachePolicy } from '../../engine/documents/cache-control.ts';
+import type { CachePolicy } from '../../engine/documents/selected-fields.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import { maxShortAnswer } from '../admission/answer-budget.ts';
 import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';

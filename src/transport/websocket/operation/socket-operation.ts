@@ -6,7 +6,6 @@ import { ClientError } from '../../../errors.ts';
 import { findLostScope, missingScope } from '../../../identity/access.ts';
 import type { Viewer } from '../../../identity/viewer.ts';
 import type { Stream } from '../../../live/stream.ts';
-import { readTraceContext } from '../../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../../admission/answer-budget.ts';
 import { toGraphQLRequest } from '../../graphql-request.ts';
 import { surround } from '../../surround.ts';
@@ -62,7 +61,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
       requestId,
       cancellation: new Cancellation(),
       // The message has no headers of its own.
-      report: parts.operationReports.start(requestId, readTraceContext('extensions' in payload && payload.extensions)),
+      report: parts.operationReports.start(requestId, 'extensions' in payload && payload.extensions),
     };
     this.#start = connection.operationStarts.add();
     connection.operations.set(id, this);
