@@ -53,10 +53,11 @@ export const findDirectRoom = createFinder((db, { id: pair }) =>
 
 /** @throws UniqueViolation if the two users have one. A room that is being deleted is replaced. */
 export async function insertDirectRoom(db: Db, pair: string, room: RoomRow): Promise<RoomRow> {
-  const inserted = await insertRoom(db, room);
-  const isDeleted = (id: string) =>
-    sql<boolean>`${sql.ref(id)} in (select "id" from rooms where "deletedAt" is not null)`;
-  await db.deleteFrom('directRooms').where('pair', '=', pair).where(isDeleted('roomId')).execute();
+  const deleted = db.selectFrom('rooms').select('id').where('deletedAt', 'is not', null);
+  const [inserted] = await Promise.all([
+    insertRoom(db, room),
+    db.deleteFrom('directRooms').where('pair', '=', pair).where('roomId', 'in', deleted).execute(),
+  ]);
   await db.insertInto('directRooms').values({ pair, roomId: room.id }).execute();
   return inserted;
 }
