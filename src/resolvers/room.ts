@@ -56,6 +56,10 @@ const tooManyRooms = `The user is a member of ${maxRoomsByOthers} rooms: only th
 
 export const Room = {
   owner: (room, _, { loaders }) => (room.ownerId === null ? null : findLivingUser(loaders, room.ownerId)),
+  async directUser(room, _, { viewer, loaders }) {
+    const id = viewer && (await loaders.directUser(viewer.user.id, contentIdOf(room)));
+    return id ? findLivingUser(loaders, id) : null;
+  },
   async viewerRole(room, _, { viewer, loaders }) {
     if (!viewer) return null;
     if (room.ownerId === viewer.user.id) return 'OWNER';
