@@ -7,6 +7,8 @@ import type { Room, User } from './types.ts';
 export interface InboxRoom extends Room {
   /** The number of posts by others that the viewer has not read, counted up to 100. */
   unread: number;
+  /** The other user of a direct room. */
+  directUser: User | null;
 }
 
 export interface InboxState {
@@ -24,7 +26,7 @@ export interface InboxStore extends Store<InboxState> {
 const maxUnread = 100;
 /** A pause that lets many events of a room cause one query. */
 const queryAgainMs = 500;
-const roomSelection = 'id name visibility viewerRole unread';
+const roomSelection = 'id name visibility viewerRole unread directUser { id name }';
 
 /** The rooms of the viewer, with unread counts that the events of all rooms keep up to date. */
 export function inboxStore(client: PostroomClient): InboxStore {
