@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { Program } from '../cluster/program.ts';
 import { findFreePort } from '../free-port.ts';
 import { inRepository } from '../repository.ts';
+import { startedLine } from '../started-line.ts';
 
 /** The origin of the pages of clients, that of the development server of Vite. */
 const pageOrigin = 'http://localhost:5173';
 
 /** Clients run all their checks from one address. */
-const generous = { RATE_LIMIT: '100000', SIGN_IN_ATTEMPTS: '100000', DRAIN_SECONDS: '0', LOG_LEVEL: 'error' };
+const generous = { RATE_LIMIT: '100000', SIGN_IN_ATTEMPTS: '100000', DRAIN_SECONDS: '0' };
 
 /** The built server on a database of its own, which keeps its port through restarts. */
 export class Server {
@@ -48,11 +49,10 @@ export class Server {
   }
 
   #start(): Program {
-    const asTerminal = ['--import', inRepository('scripts/as-terminal.js')];
-    const args = ['--max-semi-space-size=32', ...asTerminal, inRepository('bin/postroom.js'), 'serve'];
+    const args = ['--max-semi-space-size=32', inRepository('bin/postroom.js'), 'serve'];
     const program = new Program('Postroom', process.execPath, args, {
       env: { PATH: process.env['PATH'], ...this.#settings },
-      ready: /^Postroom is at /,
+      ready: startedLine,
       stopSignal: 'SIGTERM',
     });
     const kill = () => program.kill();
