@@ -71,7 +71,7 @@ interface Setup {
 }
 
 async function measureKind(kind: Kind): Promise<Record<string, string>> {
-  const environment = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite::memory:' };
+  const environment = { PORT: '0', DATABASE_URL: 'sqlite::memory:' };
   const server = await Server.start({ command: program, environment });
   try {
     const setup = { kind, server, room: await prepareRoom(server.port) };

@@ -142,8 +142,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an inbox does not read the log of its user when it begins',
     file: 'live/inbox/inbox.ts',
-    from: 'follower.position));\n    this.wake();',
-    to: 'follower.position));',
+    from: 'this.#replaying.add(part);\n    this.wake();',
+    to: 'this.#replaying.add(part);',
   },
   {
     name: 'an inbox does not notice that the log of its user was rewound',

@@ -22,7 +22,7 @@ export function createTemporaryFolder(): string {
 
 /** The settings of a server whose database is in this folder. */
 export function databaseSettings(folder: string): Record<string, string> {
-  return { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: `sqlite:${folder}/postroom.db` };
+  return { PORT: '0', DATABASE_URL: `sqlite:${folder}/postroom.db` };
 }
 
 interface ImportFigures {

@@ -89,7 +89,7 @@ function postroomSettings(): Record<string, string> {
   const limits = { RATE_LIMIT: '0', LIMIT_SOCKETS: '1000000', SIGN_IN_ATTEMPTS: '1000000' };
   // The disk must not affect the figures, so the database file is in memory if the system has such a folder.
   const disk = existsSync(memoryDisk) ? { TMPDIR: memoryDisk } : {};
-  return { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite::memory:', ...disk, ...limits };
+  return { PORT: '0', DATABASE_URL: 'sqlite::memory:', ...disk, ...limits };
 }
 
 /** Publishes events with the mutation `createPost`. */

@@ -7,7 +7,7 @@ import { program, nodeOptions as programOptions } from '../support/program.ts';
 import { Server } from '../support/server.ts';
 
 /** The default limits, with a rate limit that no row reaches. */
-const settings = { LOG_LEVEL: 'warn', RATE_LIMIT: '1000000000', PORT: '0' };
+const settings = { RATE_LIMIT: '1000000000', PORT: '0' };
 const postroom = './servers/postroom.ts';
 const comparison = '../comparison/http';
 

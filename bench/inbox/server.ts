@@ -23,7 +23,7 @@ export async function startInboxServer(roomCount: number, memberCount: number): 
   // The disk must not affect the figures, so the database file is in memory if the system has such a folder.
   const disk = existsSync(memoryDisk) ? { TMPDIR: memoryDisk } : {};
   const limits = { RATE_LIMIT: '0', LIMIT_SOCKETS: '1000000', SIGN_IN_ATTEMPTS: '1000000', SLOW_OPERATION_MS: '0' };
-  const environment = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite::memory:', ...disk, ...limits };
+  const environment = { PORT: '0', DATABASE_URL: 'sqlite::memory:', ...disk, ...limits };
   const server = await Server.start({ command: program, environment });
   const owner = await signUp(server.port);
   const create = (name: string) => createRoom(server.port, owner, name);

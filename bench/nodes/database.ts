@@ -37,7 +37,6 @@ export function nodeSettings(databaseUrl: string): Record<string, string> {
   const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
   return {
     PORT: '0',
-    LOG_LEVEL: 'warn',
     DATABASE_URL: databaseUrl,
     SESSION_KEY: String(key),
     RATE_LIMIT: '0',

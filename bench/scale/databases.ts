@@ -85,7 +85,6 @@ const { privateKey } = generateKeyPairSync('ed25519');
 export function startServer(url: string, options: { reportsUsage?: boolean } = {}): Promise<Server> {
   const environment = {
     PORT: '0',
-    LOG_LEVEL: 'warn',
     RATE_LIMIT: '0',
     SIGN_IN_ATTEMPTS: '1000',
     DATABASE_URL: url,

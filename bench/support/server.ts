@@ -4,8 +4,6 @@ import { createInterface } from 'node:readline';
 import type { Usage, UsageQuestion } from './report-usage.ts';
 
 const reportUsage = new URL('./report-usage.ts', import.meta.url).href;
-/** Postroom writes its address only to a terminal. */
-const asTerminal = ['--import', new URL('../../scripts/as-terminal.js', import.meta.url).href];
 
 export interface ServerOptions {
   /** The program and its arguments. */
@@ -31,9 +29,9 @@ export class Server {
   static async start(options: ServerOptions): Promise<Server> {
     const { command, environment = {}, nodeOptions = [], wrapper = [], reportsUsage = true } = options;
     const preloads = reportsUsage ? ['--expose-gc', '--import', reportUsage] : [];
-    const [file = '', ...args] = [...wrapper, process.execPath, ...nodeOptions, ...asTerminal, ...preloads, ...command];
+    const [file = '', ...args] = [...wrapper, process.execPath, ...nodeOptions, ...preloads, ...command];
     const child = spawn(file, args, {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', NODE_NO_WARNINGS: '1', ...environment },
     });
     const exited = once(child, 'exit').then(([status]) => {
@@ -58,13 +56,16 @@ export class Server {
   }
 }
 
-/** Every server prints its address when it accepts requests. */
-function readPort({ stdout }: ChildProcess): Promise<number> {
+/** Postroom logs its address when it accepts requests; the other servers print it. What else they report is shown. */
+function readPort({ stdout, stderr }: ChildProcess): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
-  const read = (line: string) => {
-    const [, port] = / is at http:\S+:(\d+)\//.exec(line) ?? [];
-    if (port) resolve(Number(port));
-  };
-  if (stdout) createInterface(stdout).on('line', read);
+  for (const output of [stdout, stderr]) {
+    if (!output) continue;
+    createInterface(output).on('line', (line) => {
+      const [, port] = /http:[^\s"]+:(\d+)\/graphql/.exec(line) ?? [];
+      if (port) resolve(Number(port));
+      else if (output === stderr && !line.startsWith('{"level":30,')) process.stderr.write(`${line}\n`);
+    });
+  }
   return promise;
 }

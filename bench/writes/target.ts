@@ -32,7 +32,7 @@ export function createFolder(parent = tmpdir()): string {
 /** Starts the real program with a database in the folder. */
 export async function startPostroom(folder: string, wrapper: string[] = []): Promise<OwnTarget> {
   const file = join(folder, 'postroom.db');
-  const environment = { PORT: '0', LOG_LEVEL: 'warn', RATE_LIMIT: '0', DATABASE_URL: `sqlite:${file}` };
+  const environment = { PORT: '0', RATE_LIMIT: '0', DATABASE_URL: `sqlite:${file}` };
   const server = await Server.start({ command: program, environment, wrapper });
   const token = await signUp(server.port);
   const room = await createRoom(server.port, token);

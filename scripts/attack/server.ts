@@ -4,13 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startedLine } from '../started-line.ts';
 import type { ClockMove } from './movable-date.ts';
 import type { ProbeQuestion, ProbeReport } from './probe.ts';
 import { until, within } from './waiting.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const probe = new URL('./probe.ts', import.meta.url).href;
-const asTerminal = new URL('../as-terminal.js', import.meta.url).href;
 const movableDate = new URL('./movable-date.ts', import.meta.url).href;
 
 export interface ServerOptions {
@@ -39,15 +39,11 @@ export class Server {
   port = 0;
   #firstPeakMb = 0;
   #isEnding = false;
-  #lines: string[] = [];
 
   constructor(options: ServerOptions) {
     const { folder, settings = {}, startedBy = [], stdout = 'pipe', stderr = 'pipe' } = options;
     this.folder = folder;
-    const imports = [probe, asTerminal, ...(options.hasMovableClock ? [movableDate] : [])].flatMap((url) => [
-      '--import',
-      url,
-    ]);
+    const imports = [probe, ...(options.hasMovableClock ? [movableDate] : [])].flatMap((url) => ['--import', url]);
     const node = [process.execPath, '--expose-gc', '--max-semi-space-size=32', ...imports, main, 'serve'];
     const [command = '', ...args] = [...startedBy, ...node];
     this.process = spawn(command, args, {
@@ -61,7 +57,7 @@ export class Server {
       },
     });
     if (this.process.stderr) createInterface(this.process.stderr).on('line', (line) => this.log.push(line));
-    if (this.process.stdout) createInterface(this.process.stdout).on('line', (line) => this.#lines.push(line));
+    this.process.stdout?.resume();
     this.port = Number(settings['PORT'] ?? 0);
     this.died = once(this.process, 'exit').then(([status, signal]) => {
       if (this.#isEnding) return new Promise<never>(() => {});
@@ -155,10 +151,10 @@ export class Server {
   }
 
   async #waitForAddress(): Promise<void> {
-    const find = () => this.#lines.map((line) => / is at http:\S+:(\d+)\//.exec(line)?.[1]).find(Boolean);
-    if (this.process.stdout) {
+    const find = () => this.log.map((line) => startedLine.exec(line)?.[1]).find(Boolean);
+    if (this.process.stderr) {
       await until(20_000, () => find() !== undefined);
-      this.port = Number(find());
+      this.port = Number(new URL(find() ?? '').port);
     } else {
       await until(20_000, () =>
         fetch(`${this.url}/health`).then(

@@ -4,12 +4,13 @@ import { useBundles } from '../../test/support/run/bundled-packages.ts';
 import { Program } from '../cluster/program.ts';
 import { findFreePort } from '../free-port.ts';
 import { inRepository } from '../repository.ts';
+import { startedLine } from '../started-line.ts';
 
 /** The origin of the pages of clients, that of the development server of Vite. */
 const pageOrigin = 'http://localhost:5173';
 
 /** Clients run all their checks from one address. */
-const generous = { RATE_LIMIT: '100000', SIGN_IN_ATTEMPTS: '100000', DRAIN_SECONDS: '0', LOG_LEVEL: 'error' };
+const generous = { RATE_LIMIT: '100000', SIGN_IN_ATTEMPTS: '100000', DRAIN_SECONDS: '0' };
 
 /** The built server on a database of its own, which keeps its port through restarts. */
 export class Server {
@@ -51,12 +52,12 @@ export class Server {
 
   #start(): Program {
     // The tests have bundled the packages with the most files, which halves the processor time of a start.
-    const loaded = [inRepository('scripts/as-terminal.js'), ...(existsSync(useBundles) ? [useBundles] : [])];
-    const options = ['--max-semi-space-size=32', ...loaded.map((file) => `--import=${file}`)];
+    const bundles = existsSync(useBundles) ? [`--import=${useBundles}`] : [];
+    const options = ['--max-semi-space-size=32', ...bundles];
     const args = [...options, inRepository('dist/main.js'), 'serve'];
     const program = new Program('Postroom', process.execPath, args, {
       env: { PATH: process.env['PATH'], ...this.#settings },
-      ready: /^Postroom is at /,
+      ready: startedLine,
       stopSignal: 'SIGTERM',
     });
     const kill = () => program.kill();

@@ -1,4 +1,5 @@
 import { inRepository } from '../repository.ts';
+import { startedLine } from '../started-line.ts';
 import type { Program, Programs } from './program.ts';
 
 export interface Node {
@@ -13,11 +14,12 @@ export async function startNode(
   settings: Record<string, string | undefined>,
   onLine?: (line: string) => void,
 ): Promise<Node> {
-  const asTerminal = ['--import', inRepository('scripts/as-terminal.js')];
-  const args = ['--max-semi-space-size=32', ...asTerminal, inRepository('src/main.ts'), 'serve'];
+  // Other levels leave out the line with the address.
+  const level = process.env['LOG_LEVEL'] === 'debug' ? 'debug' : 'info';
+  const args = ['--max-semi-space-size=32', inRepository('src/main.ts'), 'serve'];
   const program = programs.start(name, process.execPath, args, {
-    env: { ...process.env, PORT: '0', ...settings },
-    ready: /^Postroom is at (http:\S+)\/graphql/,
+    env: { ...process.env, PORT: '0', ...settings, LOG_LEVEL: level },
+    ready: startedLine,
     stopSignal: 'SIGTERM',
     ...(onLine && { onLine }),
   });

@@ -1,6 +1,6 @@
 import { type Config, readConfig } from '../config/config.ts';
-import type { Database, Db, RowLock } from '../data/database/database.ts';
-import { openDatabase } from '../data/database/open-database.ts';
+import { type Database, DatabaseUnusable, type Db, type RowLock } from '../data/database/database.ts';
+import { findMissingFile, openDatabase } from '../data/database/open-database.ts';
 import { findAccount, findAccountByEmail } from '../data/domain/users.ts';
 import type { UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
@@ -18,6 +18,8 @@ type Parts = { database: Database; config: Config };
 /** Runs a command whose only argument is the e-mail address or the id of an account. Returns 0 when done. */
 export async function changeNamedAccount([name, ...rest]: string[], usage: string, prepare: Prepare<[UserRow]>) {
   if (!name || rest.length > 0) throw new WrongArguments(usage);
+  const missing = findMissingFile(readConfig().databaseUrl);
+  if (missing !== undefined) throw new DatabaseUnusable(`there is no file ${missing}`);
   return changeAsOperator(async (parts) => {
     const found = await findNamedAccount(parts.database.db, name);
     const change = await prepare(parts, found);
@@ -25,14 +27,16 @@ export async function changeNamedAccount([name, ...rest]: string[], usage: strin
   });
 }
 
-/** Runs a command that changes the database. Returns 0 when done. */
+/** Runs a command that changes the database, which it creates if there is none. Returns 0 when done. */
 export async function changeAsOperator(prepare: Prepare<[]>): Promise<number> {
   const config = readConfig();
+  const missing = findMissingFile(config.databaseUrl);
   const database = await openDatabase(config.databaseUrl);
   try {
     const { events, line } = await database.transaction(await prepare({ database, config }));
     const audit = auditTo(createLog(config.logLevel));
     for (const event of events) audit(event);
+    if (missing !== undefined) process.stderr.write(`postroom: created the database ${missing}\n`);
     process.stdout.write(`${line}\n`);
     return 0;
   } finally {

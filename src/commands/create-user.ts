@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { toName } from '../common/names.ts';
 import { insertUser, type NewUser } from '../data/domain/users.ts';
 import { ClientError } from '../errors.ts';
@@ -9,17 +10,19 @@ import { WrongArguments } from './failure.ts';
 import { findNameProblems } from './key.ts';
 import { readPassword } from './set-password.ts';
 
+const options = { name: { type: 'string' }, admin: { type: 'boolean' } } as const;
+
 /** `create-user EMAIL --name NAME [--admin]`: creates an account with a password. Returns 0 when done. */
 export async function createUser(args: string[]): Promise<number> {
-  const words = args.filter((arg) => arg !== '--admin');
-  const [, name] = words.splice(words.indexOf('--name'), 2);
-  const [email, ...more] = words;
-  if (!name || !email || more.length > 0) throw new WrongArguments('create-user EMAIL --name NAME [--admin]');
-  const problems = findNameProblems(name);
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const [email, ...more] = positionals;
+  if (!email || more.length > 0) throw new WrongArguments('create-user EMAIL --name NAME [--admin]');
+  const { name = '', admin = false } = values;
+  const problems = findNameProblems(name || undefined);
   if (emailRule(email).length > 0)
     problems.push(`EMAIL must have the form ada@example.org and at most 254 characters (got ${JSON.stringify(email)})`);
   if (problems.length > 0) throw new ClientError('VALIDATION_ERROR', problems.join('; '));
-  return createAccount({ name: toName(name), email, role: args.includes('--admin') ? 'ADMIN' : 'MEMBER' });
+  return createAccount({ name: toName(name), email, role: admin ? 'ADMIN' : 'MEMBER' });
 }
 
 function createAccount(account: NewUser): Promise<number> {

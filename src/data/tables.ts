@@ -106,7 +106,7 @@ interface RoomMemberTable {
 }
 
 interface DirectRoomTable {
-  /** The ids of its two users, in order. */
+  /** The ids of its two users, in order, separated by a space. */
   pair: string;
   roomId: string;
 }

@@ -242,8 +242,13 @@ export type Room = Node & {
   updatedAt: Scalars['DateTime']['output'];
   /** The number of the latest change of the room itself. It starts at 1 and increases by 1 with each change. */
   version: Scalars['Int']['output'];
-  /** The user who created the room; null after that account has been deleted, and for imported rooms. */
+  /** The user who created the room; null after that account has been deleted, and for direct and imported rooms. */
   owner?: Maybe<User>;
+  /**
+   * The other user of a direct room of the viewer, which `openDirectRoom` returns; null for other rooms, for all other
+   * viewers, and after that account has been deleted.
+   */
+  directUser?: Maybe<User>;
   /**
    * The current position in the room's stream of events. Everything else that the same operation reads of the room is at
    * least as new. To miss no event, read the room and then subscribe with `after: cursor`.
@@ -2268,6 +2273,7 @@ export type RoomResolvers<
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   owner?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  directUser?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
   cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   presence?: Resolver<ResolversTypes['RoomPresence'], ParentType, ContextType>;
   members?: Resolver<ResolversTypes['RoomMemberConnection'], ParentType, ContextType, Partial<RoomMembersArgs>>;

@@ -56,6 +56,10 @@ const tooManyRooms = `The user is a member of ${maxRoomsByOthers} rooms: only th
 
 export const Room = {
   owner: (room, _, { loaders }) => (room.ownerId === null ? null : findLivingUser(loaders, room.ownerId)),
+  async directUser(room, _, { viewer, loaders }) {
+    const id = viewer && (await loaders.directUser(viewer.user.id, contentIdOf(room)));
+    return id ? findLivingUser(loaders, id) : null;
+  },
   async viewerRole(room, _, { viewer, loaders }) {
     if (!viewer) return null;
     if (room.ownerId === viewer.user.id) return 'OWNER';
@@ -169,25 +173,26 @@ export const roomMutations = {
 } satisfies MutationResolvers;
 
 /** Without the names of its users, which may change, and are erased with their accounts. */
-const directRoomName = 'direct room';
+const directRoom = { name: 'direct room', visibility: 'PRIVATE' } as const;
 
-async function openDirectRoom(context: Context, otherId: string): Promise<{ room: RoomRow | Promise<RoomRow> }> {
+async function openDirectRoom(context: Context, otherId: string): Promise<{ room: RoomRow }> {
   const pair = [context.viewer?.user.id, otherId].sort().join(' ');
+  const row = (db: Db) => Promise.all([findDirectRoom(db, pair, 'share'), findUser(db, otherId, 'share')]);
   const open = () =>
     changeAfterReads(
       context,
-      { account: 'share', row: (db) => findDirectRoom(db, pair, 'share') },
-      async (db, { append, write, afterCommit }, { user: viewer }, present) => {
-        const other = assertUser(await findUser(db, otherId, 'share'));
+      { account: 'share', row },
+      async (db, { append, afterCommit }, { user: viewer }, [present, found]) => {
+        const other = assertUser(found);
         if (other.id === viewer.id) throw invalidInput([{ field: 'user', issue: 'invalid' }]);
-        const row = present ?? createRoomRow({ name: directRoomName, visibility: 'PRIVATE' });
-        const room = present ?? write(insertDirectRoom(db, pair, row));
-        const members = await findMembersAmong(db, row.id, [viewer.id, other.id]);
-        if (!members.members.has(other.id)) await assertMayBeAdded(db, other.id);
+        const [room, members] = present
+          ? [present, (await findMembersAmong(db, present.id, [viewer.id, other.id])).members]
+          : [await insertDirectRoom(db, pair, createRoomRow(directRoom)), new Set<string | null>()];
+        if (!members.has(other.id)) await assertMayBeAdded(db, other.id);
         for (const user of [viewer, other])
-          if (!members.members.has(user.id)) append(membershipEvent('MemberJoined', row, user, viewer.id));
-        const added = { event: 'memberAdded', roomId: row.id, userId: other.id, byUserId: viewer.id } as const;
-        if (!members.members.has(other.id)) afterCommit(() => context.services.audit(added));
+          if (!members.has(user.id)) append(membershipEvent('MemberJoined', room, user, viewer.id));
+        const added = { event: 'memberAdded', roomId: room.id, userId: other.id, byUserId: viewer.id } as const;
+        if (!members.has(other.id)) afterCommit(() => context.services.audit(added));
         return { room };
       },
     );

@@ -112,6 +112,7 @@ const subjects: Record<string, Subject> = {
       ...{ id: insiders, name: insiders, visibility: insiders, version: insiders, owner: insiders, cursor: insiders },
       ...{ createdAt: insiders, updatedAt: insiders, members: insiders, posts: insiders, presence: insiders },
       invitations: hosts,
+      directUser: nobody,
       ...{ viewerRole: '--✓✓-✓f✓-', lastRead: '--✓✓-✓f✓-', unread: '--??-?f?-' },
     },
   },
@@ -130,6 +131,7 @@ const subjects: Record<string, Subject> = {
       ...{ id: everyone, name: everyone, visibility: everyone, version: everyone, owner: everyone, cursor: everyone },
       ...{ createdAt: everyone, updatedAt: everyone, members: everyone, posts: nobody, presence: everyone },
       ...{ viewerRole: owner, lastRead: owner, unread: '---?--f--', invitations: nobody },
+      directUser: nobody,
     },
   },
   'the presence in the private room': {

@@ -71,7 +71,7 @@ async function hide({ postroom, owner, member }: StreamFixture, name: string): P
 }
 
 const page = 'pagination { page limit total pages }';
-const roomFields = `id name viewerRole unread lastRead presence { count } owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
+const roomFields = `id name viewerRole unread lastRead directUser { name } presence { count } owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
 
 /** Operations that use these facts, each with its root field. */
 function questionsOf(

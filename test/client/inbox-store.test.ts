@@ -57,6 +57,19 @@ it('rooms that are joined, left and deleted enter and leave the list, and the la
   await untilCounts(store, '');
 });
 
+it('a direct room has its other user, also after events of the room', async () => {
+  const { bob, store } = await openInbox('Dan');
+  const { openDirectRoom } = await postroom.ask(
+    'mutation ($user: ID!) { openDirectRoom(input: { user: $user }) { room { id } } }',
+    { user: bob.id },
+    ada.token,
+  );
+  await untilCounts(store, 'direct room 0');
+  await postroom.createPost(ada, openDirectRoom.room.id, 'Hello, Dan');
+  await untilCounts(store, 'direct room 1');
+  expect(store.get().rooms).toMatchObject([{ directUser: { id: ada.id, name: 'Ada' } }]);
+});
+
 it('posts of others are counted, posts of the viewer and marks of other devices clear the count', async () => {
   const { bob, store, join } = await openInbox('Carl');
   const room = await join('room');

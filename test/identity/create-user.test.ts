@@ -1,6 +1,7 @@
 // Runs on SQLite and on PostgreSQL.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isPostgresTest } from '../support/database/test-database.ts';
 import { launchForTest, type Postroom, run, runRefused, scratchFolder } from '../support/server/postroom.ts';
 import { typePasswords } from '../support/server/terminal.ts';
 
@@ -38,9 +39,15 @@ it.each([
   expect(await signIn(closed, email, 'another horse')).toBeUndefined();
 });
 
-it('the first account is created before the first start of a server', async () => {
-  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
-  expect(await run(['create-user', email, '--name', ' Zoe\u0308 '], settings, password)).toMatchObject({ status: 0 });
+it('the first account is created before the first start of a server, and a line says that the database is new', async () => {
+  const file = join(scratchFolder(), 'postroom.db');
+  const settings = { DATABASE_URL: `sqlite:${file}` };
+  const created = await run(['create-user', email, '--name', ' Zoe\u0308 '], settings, password);
+  expect(created.status).toBe(0);
+  const line = `postroom: created the database ${file}\n`;
+  if (!isPostgresTest) expect(created.stderr).toContain(line);
+  const second = await run(['create-user', 'eve@example.org', '--name', 'Eve'], settings, password);
+  expect(second).toMatchObject({ status: 0, stderr: expect.not.stringContaining('postroom: ') });
   const closed = await launchForTest({ ...settings, SIGN_UP: 'closed' });
   // The name is stored as by signUp: composed, and without white space at its ends.
   expect(await signIn(closed, email, password)).toMatchObject({ name: 'Zo\u00eb' });
@@ -79,14 +86,23 @@ describe('no account is created, and one line says why,', () => {
     const expected = [
       `postroom: --name must have 1 to 80 characters, and no control or invisible characters (got "${long}"); EMAIL must have the form ada@example.org and at most 254 characters (got "grace")`,
       'postroom: the password must have 8 to 200 characters, and no NUL character',
-      ...[usage, usage, usage, usage],
+      ...['postroom: --name is missing', 'postroom: --name is missing', usage, usage],
+      expect.stringMatching(/^postroom: wrong arguments: Option '--name' argument is ambiguous/),
+      expect.stringMatching(/^postroom: wrong arguments: Option '--name <value>' argument missing/),
+      expect.stringMatching(/^postroom: wrong arguments: Unknown option '--role'/),
     ];
     const refusals = [
       create(['grace', '--name', long]),
       create([email, '--name', 'Grace'], 'x'.repeat(201)),
-      ...[[email], ['--name', 'Grace'], [email, '--name', '--admin'], [email, '--name', 'Grace', password]].map(
-        (args) => create(args),
-      ),
+      ...[
+        [email],
+        ['--admin', email, '--name', ''],
+        ['--name', 'Grace'],
+        [email, '--name', 'Grace', password],
+        [email, '--name', '--admin'],
+        [email, '--name'],
+        [email, '--name', 'Grace', '--role', 'ADMIN'],
+      ].map((args) => create(args)),
     ];
     expect(await Promise.all(refusals)).toEqual(expected);
     expect(await countUsers(closed)).toBe(0);

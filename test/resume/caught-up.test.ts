@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { type Message, ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { change } from '../support/inbox/inbox-stream.ts';
+import { breakColumn } from '../support/database/test-database.ts';
+import { change, InboxStream } from '../support/inbox/inbox-stream.ts';
+import { launchForTest, scratchFolder } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
+import { pollWhileTimePasses, withVirtualTimers } from '../support/server/virtual-timers.ts';
 
 /* Which events are of the past, as docs/resume.md describes it for clients over a WebSocket. */
 
@@ -71,4 +74,30 @@ it('an inbox is caught up when all its rooms are', async () => {
   expect(messages.map(({ type }) => type)).toEqual(['ping', 'next', 'next', 'next', 'ping', 'next']);
   expect(messages[0]?.payload.replays).toEqual(['inbox']);
   expect(messages[4]?.payload.caughtUp).toEqual(['inbox']);
+});
+
+it('an inbox is not caught up while what happened to its user cannot be read', async () => {
+  const file = `${scratchFolder()}/postroom.db`;
+  const postroom = await withVirtualTimers(() => launchForTest({ DATABASE_URL: `sqlite:${file}` }));
+  const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
+  const hall = await postroom.createRoom(ada, 'hall');
+  await change(postroom, 'joinRoom', bob, hall);
+  const { seen, socket: first } = await InboxStream.open(postroom, bob);
+  await first.close();
+  await postroom.createPost(ada, hall, 'while he was away');
+  await change(postroom, 'leaveRoom', bob, hall);
+  // An event of Bob's log names the hall, whose log cannot be read.
+  const mend = breakColumn(file, 'roomEvents', 'actorId');
+  const { socket } = await InboxStream.open(postroom, bob, { seen });
+  await expect.poll(() => postroom.log).toMatchObject([{ msg: 'the live feed failed, and tries again' }]);
+  await socket.settle();
+  mend();
+  const isLast = ({ payload }: Message) => payload?.caughtUp !== undefined;
+  await pollWhileTimePasses(() => socket.received.some(isLast)).toBe(true);
+  const messages = socket.received.filter((message) => message.type === 'next' || isLast(message));
+  expect(messages.map(({ payload }) => payload.data?.inbox.__typename ?? 'caught up')).toEqual([
+    'PostCreated',
+    'MemberLeft',
+    'caught up',
+  ]);
 });

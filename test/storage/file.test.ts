@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -20,6 +21,7 @@ import {
   type Person,
   type Postroom,
   run,
+  runRefused,
   scratchFolder,
   startInProcess,
 } from '../support/server/postroom.ts';
@@ -149,5 +151,15 @@ describe('no database is created beside the write-ahead log of one that is missi
     renameSync(`${file}.moved`, file);
     const again = await launchForTest(settings);
     expect(await again.ask('{ viewer { id } }', {}, ada.token)).toEqual({ viewer: { id: ada.id } });
+  });
+});
+
+describe('no database is created where there is none, because the account must exist, by', () => {
+  it.each([['set-password'], ['sign-in-link'], ['grant-admin'], ['revoke-admin']])('%s', async (command) => {
+    const folder = scratchFolder();
+    const file = join(folder, 'mistyped', 'postroom.db');
+    const refusal = await runRefused([command, 'ada@example.org'], { DATABASE_URL: `sqlite:${file}` });
+    expect(refusal).toBe(`postroom: the database cannot be used: there is no file ${file}`);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });

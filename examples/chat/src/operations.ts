@@ -22,18 +22,11 @@ export async function findUsers(client: Client, name: string): Promise<User[]> {
   return (await client.request<{ users: { data: User[] } }>(text, { filter: name ? { name } : null })).users.data;
 }
 
-export async function openDirect(client: Client, user: string): Promise<string> {
+/** The id of the room: there is one for each two users. */
+export async function openDirectRoom(client: Client, user: string): Promise<string> {
   const text = 'mutation ($input: OpenDirectRoomInput!) { openDirectRoom(input: $input) { room { id } } }';
   return (await client.request<{ openDirectRoom: { room: { id: string } } }>(text, { input: { user } })).openDirectRoom
     .room.id;
-}
-
-/** The first three members of a room without an owner; null for any other room. */
-export async function findDirectUsers(client: Client, id: string): Promise<User[] | null> {
-  const text = 'query ($id: ID!) { room(id: $id) { owner { id } members(first: 3) { nodes { id name } } } }';
-  type Answer = { room: { owner: User | null; members: { nodes: User[] } } | null };
-  const { room } = await client.request<Answer>(text, { id });
-  return room && !room.owner ? room.members.nodes : null;
 }
 
 /** The time up to which the viewer has read the room; null if the viewer is not a member. */

@@ -20,7 +20,7 @@ export const followRoom = (postFields = ''): string => `subscription ($id: ID!, 
     ... on MemberJoined { user { id name } } ... on MemberLeft { user { id } }
     ... on RoomUpdated { room { name visibility } } } }`;
 
-const inboxRoom = 'id name visibility viewerRole unread cursor';
+const inboxRoom = 'id name visibility viewerRole unread directUser { id name } cursor';
 
 export const readInbox = `query ($page: String) { viewer { id name cursor rooms(first: 100, after: $page) {
   nodes { ${inboxRoom} } pageInfo { hasNextPage endCursor } } } }`;

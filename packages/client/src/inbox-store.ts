@@ -8,6 +8,8 @@ import type { Room, User } from './types.ts';
 export interface InboxRoom extends Room {
   /** The number of posts by others that the viewer has not read, counted up to 100. */
   unread: number;
+  /** The other user of a direct room. */
+  directUser: User | null;
 }
 
 export interface InboxState {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isPostgresUrl } from '../../config/database-url.ts';
 import { openPostgres } from '../postgres/database.ts';
@@ -5,6 +6,7 @@ import { inspectPostgres } from '../postgres/inspect.ts';
 import { backupSqlite, type SqliteBackup } from '../sqlite/backup/backup.ts';
 import { restoreSqlite } from '../sqlite/backup/restore.ts';
 import { openSqlite } from '../sqlite/database.ts';
+import { assertNoOrphanedLog } from '../sqlite/file.ts';
 import { inspectSqlite } from '../sqlite/inspect.ts';
 import { type BackupContents, BackupError, type BackupOptions } from './backup.ts';
 import type { Database, DatabaseOptions, DatabaseState } from './database.ts';
@@ -23,6 +25,14 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const { timings = createTimings() } = options;
   const { open, system } = isPostgresUrl(url) ? postgres : sqlite;
   return measured(await open(addressOf(url), { ...options, timings }), system, timings);
+}
+
+/** The file of an SQLite database that `openDatabase` would create. @throws DatabaseUnusable if its log is there. */
+export function findMissingFile(url: string): string | undefined {
+  const file = resolve(addressOf(url));
+  if (isPostgresUrl(url) || addressOf(url) === ':memory:' || existsSync(file)) return undefined;
+  assertNoOrphanedLog(file);
+  return file;
 }
 
 /** Finds out whether a server could use the database, without creating or migrating it. @throws DatabaseUnusable */

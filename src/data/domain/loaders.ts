@@ -6,6 +6,7 @@ import { findLastPosts, type PostReading } from '../lists/post-lists.ts';
 import type { PostRow, PublicUser, RoomRow } from '../tables.ts';
 import { findMemberships } from './memberships.ts';
 import { findUnread } from './read-positions.ts';
+import { findDirectUsers } from './rooms.ts';
 import { findByIds } from './rows-by-ids.ts';
 import { findEmails } from './users.ts';
 
@@ -32,6 +33,8 @@ export function createLoaders(db: Db, reading: () => PostReading) {
     room: createLoader<RoomRow>((ids) => findByIds(db, 'rooms', ids)),
     /** The position of the latest event in the log of a user. */
     userHead: new DataLoader<string, LogPosition>((ids) => Promise.all(ids.map((id) => findUserHead(db, id)))),
+    /** The id of the other user of a direct room of a user. */
+    directUser: createUserRoomLoader((userId, roomIds) => findDirectUsers(db, userId, roomIds)),
     /** Whether a user is a member of a room. */
     isMember: async (userId: string, roomId: string) => (await readUpTo(userId, roomId)) !== undefined,
     /** The time up to which a member has read a room; undefined for other users. */

@@ -31,7 +31,7 @@ export const findRoom = createFinder((db, { id }) =>
   db.selectFrom('rooms').select(roomColumns).where('id', '=', id).where('deletedAt', 'is', null),
 );
 
-/** `pair`: the ids of its two users, in order. */
+/** The direct room of a pair of users. */
 export const findDirectRoom = createFinder((db, { id: pair }) =>
   db
     .selectFrom('rooms')
@@ -40,12 +40,27 @@ export const findDirectRoom = createFinder((db, { id: pair }) =>
     .where('deletedAt', 'is', null),
 );
 
+/** The direct rooms of the user among `roomIds`, each with the id of the other user. */
+export async function findDirectUsers(
+  db: Db,
+  userId: string,
+  roomIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('directRooms').selectAll().where('roomId', 'in', roomIds).execute();
+  const others = rows.flatMap(({ roomId, pair }) => {
+    const [other, stranger] = pair.split(' ').filter((id) => id !== userId);
+    return other && !stranger ? [[roomId, other] as const] : [];
+  });
+  return new Map(others);
+}
+
 /** @throws UniqueViolation if the two users have one. A room that is being deleted is replaced. */
 export async function insertDirectRoom(db: Db, pair: string, room: RoomRow): Promise<RoomRow> {
-  const inserted = await insertRoom(db, room);
-  const isDeleted = (id: string) =>
-    sql<boolean>`${sql.ref(id)} in (select "id" from rooms where "deletedAt" is not null)`;
-  await db.deleteFrom('directRooms').where('pair', '=', pair).where(isDeleted('roomId')).execute();
+  const deleted = db.selectFrom('rooms').select('id').where('deletedAt', 'is not', null);
+  const [inserted] = await Promise.all([
+    insertRoom(db, room),
+    db.deleteFrom('directRooms').where('pair', '=', pair).where('roomId', 'in', deleted).execute(),
+  ]);
   await db.insertInto('directRooms').values({ pair, roomId: room.id }).execute();
   return inserted;
 }

@@ -87,6 +87,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
       positions: this.#positions,
       isOpen: () => this.sink !== undefined,
       apply: (event) => this.#apply(event),
+      onLive: () => this.onLive(this.#userLog),
       onUnreadable: () => this.#expire(),
       // Its client resumes with its own cursors, which may all be valid.
       onRewound: () => this.disconnect('SERVICE_UNAVAILABLE'),
@@ -125,7 +126,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** There may be new events in the user's log. */
   wake(): void {
-    void this.#userLog.wake();
+    this.#userLog.wake();
   }
 
   /** Finds the rooms that end with later events of the user's log, while an earlier event waits for the client. */
@@ -207,7 +208,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     const { isResumed } = this.request;
     void this.#forEachRoom((follower) => this.#join(follower, isResumed ? follower.feed.head : follower.position));
     if (isResumed) for (const part of [this.#userLog, ...this.#positions.followers.values()]) this.#replaying.add(part);
-    void this.#userLog.wake().then(() => this.onLive(this.#userLog));
+    this.wake();
   }
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */

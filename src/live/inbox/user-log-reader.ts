@@ -15,6 +15,8 @@ export interface UserLogReaderParts {
   isOpen: () => boolean;
   /** Sends what has happened. Returns false if the database was found rewound: the event may be lost. */
   apply: (event: UserEventRow) => Promise<boolean>;
+  /** All events were applied. */
+  onLive: () => void;
   onUnreadable: () => Promise<void>;
   /** The rooms with which the inbox was opened belong to a history that was lost. */
   onRewound: () => void;
@@ -38,17 +40,17 @@ export class UserLogReader {
     return this.#reading.running !== undefined;
   }
 
-  /** There may be new events. Resolves when they were applied. */
-  async wake(): Promise<void> {
-    if (this.#parts.isOpen()) await this.#reading.request();
+  /** There may be new events. */
+  wake(): void {
+    if (this.#parts.isOpen()) void this.#reading.request();
   }
 
   /** A failure loses nothing: the position does not change, and the next comparison tries again. */
   async #readOn(): Promise<void> {
-    const { isOpen, positions } = this.#parts;
+    const { isOpen, positions, onLive } = this.#parts;
     while (isOpen()) {
       const events = await this.readChunk(chunkLength);
-      if (events.length === 0) return;
+      if (events.length === 0) return onLive();
       for (const event of events) {
         await yieldWhenDue();
         const isDone = await this.#apply(event);

@@ -161,6 +161,11 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, () 
     await other.item('Hello, Ben').waitFor();
     expect(other.page.url()).toBe(one.page.url());
     await other.lists('hall', 'attic');
+    await other.press('Members');
+    await other.press('Leave room');
+    await expect.poll(() => other.rooms('Direct messages')).toEqual([]);
+    await one.item('Hello, Ben').waitFor();
+    expect(await one.rooms('Direct messages')).toEqual([expect.stringMatching(/Ben$/)]);
 
     // A room whose name only claims to be that of two people.
     const eve = await postroom.signUp('Eve');

@@ -6,20 +6,14 @@ import { assemble, assertComplete, converge, untilWritten } from '../../support/
 import { type LiveOperation, ProtocolSocket } from '../../support/clients/protocol-socket.ts';
 import { scratchName } from '../../support/rooms/names.ts';
 import { type EarlierProgram, hasEarlierProgram, installEarlierProgram } from '../../support/run/earlier-program.ts';
-import {
-  launchProcessForTest,
-  mainProgram,
-  type Postroom,
-  scratchFolder,
-  unbundledOptions,
-} from '../../support/server/postroom.ts';
+import { launchProcessForTest, mainProgram, type Postroom, scratchFolder } from '../../support/server/postroom.ts';
 
 /* A program of an earlier version and this one serve the same database, in turn and at the same time. */
 
 const noHistory = hasEarlierProgram ? '' : ' (skipped, because the history of the repository is not complete)';
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const writerCount = 6;
-const settings = { NODE_OPTIONS: unbundledOptions };
+const settings = { NODE_OPTIONS: '' };
 
 let earlier: EarlierProgram | undefined;
 let earlierProgram: string[];

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { inRepository } from '../../../scripts/repository.ts';
 import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../../support/clients/browser.ts';
 import { Console } from '../../support/clients/console.ts';
-import { launchProcessForTest, type Settings, scratchFolder, unbundledOptions } from '../../support/server/postroom.ts';
+import { launchProcessForTest, type Settings, scratchFolder } from '../../support/server/postroom.ts';
 
 /* The npm package, as a user installs it. Its dependencies come from the registry, or from the cache of npm. */
 
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'postroom-package-'));
 const program = join(folder, 'empty/node_modules/.bin/postroom');
 const settings = {
   PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
-  NODE_OPTIONS: unbundledOptions,
+  NODE_OPTIONS: '',
 };
 
 let packed: { filename: string; size: number; files: { path: string }[] };

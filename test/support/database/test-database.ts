@@ -75,11 +75,21 @@ export function openDirectly(file: string): DirectDatabase {
 
 /** Renames a table, so that queries of it fail; the returned function restores it. */
 export function breakTable(file: string, table: string): () => void {
+  return rename(file, `alter table "${table}" rename to "broken"`, `alter table "broken" rename to "${table}"`);
+}
+
+/** Like `breakTable`, for the queries that read the column. */
+export function breakColumn(file: string, table: string, column: string): () => void {
+  const change = `alter table "${table}" rename column`;
+  return rename(file, `${change} "${column}" to "broken"`, `${change} "broken" to "${column}"`);
+}
+
+function rename(file: string, change: string, revert: string): () => void {
   const database = openDirectly(file);
   if (!isPostgresTest) database.exec('pragma legacy_alter_table = on');
-  database.exec(`alter table "${table}" rename to "broken"`);
+  database.exec(change);
   return () => {
-    database.exec(`alter table "broken" rename to "${table}"`);
+    database.exec(revert);
     database.close();
   };
 }

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { startedLine } from '../../../scripts/started-line.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { openDatabase } from '../../../src/data/database/open-database.ts';
 import { findAccountByEmail, setRole } from '../../../src/data/domain/users.ts';
@@ -22,16 +22,13 @@ export const main = process.env['POSTROOM_TEST_PROGRAM'] ?? source;
 export const mainProgram = [main, 'serve'];
 export const unbundledProgram = [source, 'serve'];
 
-/** The options of Node without the packages that the tests have bundled. The server writes its address to a terminal only. */
-export const unbundledOptions = `--import=${fileURLToPath(new URL('../../../scripts/as-terminal.js', import.meta.url))}`;
-
 /** The environment of the processes that tests start, apart from settings. The cache only saves time. */
 export const programEnvironment = {
   PATH: process.env['PATH'],
   TMPDIR: process.env['TMPDIR'],
   NODE_COMPILE_CACHE: compileCacheFolder,
   // The bundles only save time.
-  NODE_OPTIONS: `${unbundledOptions} ${existsSync(useBundles) ? `--import=${useBundles}` : ''}`,
+  NODE_OPTIONS: existsSync(useBundles) ? `--import=${useBundles}` : '',
 };
 
 export interface ReplyError {
@@ -268,21 +265,31 @@ export async function grantAdmin(settings: Settings, { email }: Pick<Person, 'em
   if (!user) throw new Error(`There is no account of ${email}.`);
 }
 
-/** Starts the program; the caller stops it. A line of `stderr` that is not JSON is logged as `{ msg }`. */
+/** The numbers of the levels that leave out the line with which a server says that it has started. */
+const quietLevels: Record<string, number> = { warn: 40, error: 50, fatal: 60, silent: 70 };
+
+/**
+ * Starts the program; the caller stops it. A line of `stderr` that is not JSON is logged as `{ msg }`. The log has the
+ * lines of the LOG_LEVEL in `settings`, although the program writes more.
+ */
 export async function launch(
   settings: Settings = {},
   program = mainProgram,
   command = process.execPath,
 ): Promise<PostroomProcess> {
   const own = await withTestDatabase({ ...defaults, ...settings });
-  const child = spawn(command, program, { env: { ...programEnvironment, ...own } });
+  const minLevel = quietLevels[own['LOG_LEVEL'] ?? ''] ?? 0;
+  const level = minLevel > 0 ? { LOG_LEVEL: 'info' } : {};
+  const child = spawn(command, program, { env: { ...programEnvironment, ...own, ...level } });
   const log: LogLine[] = [];
-  createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  createInterface(child.stdout).on('line', (line) => {
-    const [, url] = /is at (http:\S+)\/graphql/.exec(line) ?? [];
+  createInterface(child.stderr).on('line', (line) => {
+    const parsed = parseLogLine(line);
+    if (Number(parsed['level'] ?? minLevel) >= minLevel) log.push(parsed);
+    const [, url] = startedLine.exec(line) ?? [];
     if (url) resolve(url);
   });
+  child.stdout.resume();
   child.once('exit', (status) => reject(new Error(`it ended with ${status}: ${JSON.stringify(log)}`)));
   return new PostroomProcess(await promise, child, log);
 }

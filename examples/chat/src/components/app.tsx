@@ -1,7 +1,6 @@
 import { useStore } from '@postroom/client/react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useChat } from '../chat.ts';
-import { useDirectUsers } from '../direct-rooms.ts';
 import { ConnectionNotice } from './connection.tsx';
 import { RoomView } from './room-view.tsx';
 import { Sidebar } from './sidebar.tsx';
@@ -20,10 +19,10 @@ export function App() {
   const open = useSyncExternalStore(onHashChange, readRoom);
   /** Whether the latest posts of the open room are visible: what arrives there is read at once. */
   const [isRead, setIsRead] = useState(false);
-  const directUsers = useDirectUsers(rooms);
   const listed = rooms?.map((room) => (isRead && room.id === open ? { ...room, unread: 0 } : room));
   const unread = listed?.reduce((sum, room) => sum + room.unread, 0) ?? 0;
-  const name = directUsers.get(open)?.name ?? listed?.find(({ id }) => id === open)?.name ?? 'Postroom';
+  const room = listed?.find(({ id }) => id === open);
+  const name = room?.directUser?.name ?? room?.name ?? 'Postroom';
   useEffect(() => {
     if (failure?.action === 'signIn') handleRefusal();
   }, [failure, handleRefusal]);
@@ -31,10 +30,10 @@ export function App() {
     <main className="chat" data-open={open !== ''}>
       <title>{`${unread > 0 ? `(${unread}) ` : ''}${name}`}</title>
       <ConnectionNotice />
-      <Sidebar open={open} rooms={listed} directUsers={directUsers} failure={failure} />
+      <Sidebar open={open} rooms={listed} failure={failure} />
       <section className="room">
         {open ? (
-          <RoomView key={open} id={open} user={directUsers.get(open)} onSeeEnd={setIsRead} />
+          <RoomView key={open} id={open} user={room?.directUser} onSeeEnd={setIsRead} />
         ) : (
           <h1 className="empty">Choose a room, or create one.</h1>
         )}

@@ -1,20 +1,18 @@
 import type { Room, User } from '@postroom/client';
 import { useChat } from '../chat.ts';
-import { openDirectRoom } from '../direct-rooms.ts';
 import { useAction } from '../failures.ts';
-import { addMember, deleteRoom, leaveRoom, removeMember } from '../operations.ts';
+import { addMember, deleteRoom, leaveRoom, openDirectRoom, removeMember } from '../operations.ts';
 import { UserItem, UserSearch, useOpening } from './room-dialogs.tsx';
 import { Button, Dialog, Problem } from './ui.tsx';
 
 /** The members of a room, and what the viewer can do about them and the room. Events update the members. */
 export function RoomDetails(props: { room: Room; members: readonly User[]; onClose: () => void }) {
   const { room, members, onClose } = props;
-  const chat = useChat();
-  const { client, viewer } = chat;
+  const { client, viewer } = useChat();
   const isOwner = room.viewerRole === 'OWNER';
   const add = useAction((user: User) => addMember(client, { room: room.id, user: user.id }));
   const dismiss = useAction((user: User) => removeMember(client, { room: room.id, user: user.id }));
-  const open = useOpening((user: User) => openDirectRoom(chat, user), onClose);
+  const open = useOpening((user: User) => openDirectRoom(client, user.id), onClose);
   const remove = useOpening(() => deleteRoom(client, room.id).then(() => ''), onClose);
   const leave = useOpening(() => leaveRoom(client, room.id).then(() => ''), onClose);
   const actions = { Message: open.run, ...(isOwner && { Remove: dismiss.run }) };

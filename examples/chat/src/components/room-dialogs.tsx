@@ -1,9 +1,8 @@
 import type { User } from '@postroom/client';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { useChat } from '../chat.ts';
-import { openDirectRoom } from '../direct-rooms.ts';
 import { useAction } from '../failures.ts';
-import { createRoom, findRooms, findUsers, joinRoom } from '../operations.ts';
+import { createRoom, findRooms, findUsers, joinRoom, openDirectRoom } from '../operations.ts';
 import { Avatar, Button, Dialog, Field, Icon, Problem } from './ui.tsx';
 
 type DialogProps = { onClose: () => void };
@@ -61,12 +60,12 @@ export function BrowseRooms({ onClose }: DialogProps) {
 }
 
 export function NewDirectMessage({ onClose }: DialogProps) {
-  const chat = useChat();
-  const open = useOpening((user: User) => openDirectRoom(chat, user), onClose);
+  const { client, viewer } = useChat();
+  const open = useOpening((user: User) => openDirectRoom(client, user.id), onClose);
   return (
     <Dialog title="New direct message" onClose={onClose}>
       <Problem failure={open.failure} />
-      <UserSearch actions={{ Message: open.run }} excluded={[chat.viewer]} />
+      <UserSearch actions={{ Message: open.run }} excluded={[viewer]} />
     </Dialog>
   );
 }

@@ -12,7 +12,6 @@ import { Composer } from './composer.tsx';
 import { ConnectionBadge } from './connection.tsx';
 import { PostList } from './post-list.tsx';
 import { RoomDetails } from './room-details.tsx';
-import { nameOfRoom } from './sidebar.tsx';
 import { Button, Icon, IconButton, Problem } from './ui.tsx';
 
 interface RoomViewProps {
@@ -50,7 +49,7 @@ export function RoomView({ id, user, onSeeEnd }: RoomViewProps) {
           <Icon name="back" />
         </a>
         <div className="title">
-          <h1 dir="auto">{room ? nameOfRoom(room.name, user) : 'Loading…'}</h1>
+          <h1 dir="auto">{room ? (user?.name ?? room.name) : 'Loading…'}</h1>
           <small>
             {presence.count} here{presence.users.length > 0 && `: ${namesOf(presence.users)}`}
           </small>

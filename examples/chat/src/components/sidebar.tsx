@@ -1,4 +1,4 @@
-import type { Failure, InboxRoom, User } from '@postroom/client';
+import type { Failure, InboxRoom } from '@postroom/client';
 import { type ReactNode, useState } from 'react';
 import { useChat } from '../chat.ts';
 import { endSession } from '../session.ts';
@@ -10,17 +10,13 @@ interface SidebarProps {
   /** The id of the open room. */
   open: string;
   rooms: readonly InboxRoom[] | undefined;
-  directUsers: ReadonlyMap<string, User | null>;
   failure: Failure | undefined;
 }
 
-export function Sidebar({ open, rooms, directUsers, failure }: SidebarProps) {
+export function Sidebar({ open, rooms, failure }: SidebarProps) {
   const { viewer } = useChat();
   const [Shown, setShown] = useState<typeof BrowseRooms>();
-  const isDirect = ({ id }: InboxRoom) => Boolean(directUsers.get(id));
-  const toLink = (room: InboxRoom) => (
-    <RoomLink key={room.id} room={room} isOpen={room.id === open} user={directUsers.get(room.id)} />
-  );
+  const toLink = (room: InboxRoom) => <RoomLink key={room.id} room={room} isOpen={room.id === open} />;
   return (
     <section className="sidebar">
       <header>
@@ -28,11 +24,11 @@ export function Sidebar({ open, rooms, directUsers, failure }: SidebarProps) {
         <ConnectionBadge />
       </header>
       <nav aria-label="Rooms">
-        <RoomList title="Your rooms" links={rooms?.filter((room) => !isDirect(room)).map(toLink)}>
+        <RoomList title="Your rooms" links={rooms?.filter((room) => !room.directUser).map(toLink)}>
           <IconButton icon="search" label="Browse rooms" onClick={() => setShown(() => BrowseRooms)} />
           <IconButton icon="plus" label="New room" onClick={() => setShown(() => NewRoom)} />
         </RoomList>
-        <RoomList title="Direct messages" links={rooms?.filter(isDirect).map(toLink)}>
+        <RoomList title="Direct messages" links={rooms?.filter((room) => room.directUser).map(toLink)}>
           <IconButton icon="plus" label="New direct message" onClick={() => setShown(() => NewDirectMessage)} />
         </RoomList>
         <Problem failure={failure} />
@@ -62,13 +58,12 @@ function RoomList({ title, links, children }: { title: string; links: ReactNode[
   );
 }
 
-function RoomLink(props: { room: InboxRoom; isOpen: boolean; user: User | null | undefined }) {
-  const { room, isOpen, user } = props;
-  const { id, name, visibility, unread } = room;
+function RoomLink({ room, isOpen }: { room: InboxRoom; isOpen: boolean }) {
+  const { id, name, visibility, unread, directUser } = room;
   return (
     <a href={`#${id}`} aria-current={isOpen ? 'page' : undefined} data-unread={unread > 0}>
-      {user ? <Avatar user={user} /> : <Icon name={visibility} />}
-      <span dir="auto">{nameOfRoom(name, user)}</span>
+      {directUser ? <Avatar user={directUser} /> : <Icon name={visibility} />}
+      <span dir="auto">{directUser?.name ?? name}</span>
       {unread > 0 && (
         <strong className="count">
           {unread < 100 ? unread : '99+'} <span className="hidden">unread</span>
@@ -77,7 +72,3 @@ function RoomLink(props: { room: InboxRoom; isOpen: boolean; user: User | null |
     </a>
   );
 }
-
-/** `user`: the other user of a direct room; null if there is none any more. */
-export const nameOfRoom = (name: string, user: User | null | undefined) =>
-  user?.name ?? (user === null ? 'Former direct message' : name);
