@@ -2,6 +2,8 @@ import { OperationTypeNode } from 'graphql';
 import { ClientDisconnected } from '../common/cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
+import { RecentLoad } from '../live/inventory/load.ts';
+import { LatestRefusals } from '../live/inventory/refusals.ts';
 import type { Log } from '../log/log.ts';
 import { LimitedLines } from '../log/recent-reports.ts';
 import type { SpanAttributes, Tracing } from '../tracing/span.ts';
@@ -32,6 +34,9 @@ export class OperationReports {
   readonly #lastErrors = new Map<ErrorCode, number>();
   /** The numbers of operations that used each deprecated element, by its coordinate. */
   readonly deprecatedUses = new Map<string, number>();
+  /** By user and by address. */
+  readonly load = new RecentLoad();
+  readonly refusals = new LatestRefusals();
   readonly #lines = new LimitedLines();
 
   /** `slowOperationMs`: 0 logs no slow operations. */
@@ -66,6 +71,7 @@ export class OperationReports {
     const counts = this.#counts.get(typeOf(report));
     counts?.set(code, (counts.get(code) ?? 0) + 1);
     if (isError(code)) this.#lastErrors.set(code, Date.now());
+    this.load.count(call.viewer?.user.id ?? null, call.address, { operations: 1, refusals: Number(isError(code)) });
     for (const each of report.deprecated ?? []) this.deprecatedUses.set(each, (this.deprecatedUses.get(each) ?? 0) + 1);
     this.#write(call, report, code, answer?.body.errors?.[0]?.message);
     this.#endSpan(report, code);
@@ -104,7 +110,8 @@ export class OperationReports {
   }
 
   /** Never contains values of the document or of variables, nor credentials. */
-  #write({ requestId, viewer }: Call, report: OperationReport, code: Outcome, error: string | undefined): void {
+  #write(call: Call, report: OperationReport, code: Outcome, error: string | undefined): void {
+    const { requestId, viewer, address } = call;
     const durationMs = performance.now() - report.startedAt;
     const isSlow = durationMs >= this.#slowMs;
     if (!isSlow && !isError(code)) return;
@@ -122,6 +129,8 @@ export class OperationReports {
       viewer: viewer?.user.id,
       ...(omitted > 0 && { omitted }),
     };
+    const { operation = null, reason = '', viewer: viewerId = null } = fields;
+    if (isError(code)) this.refusals.add({ time: Date.now(), requestId, operation, code, reason, viewerId, address });
     if (isSlow) this.#log.warn(fields, message);
     else this.#log.info(fields, message);
   }
