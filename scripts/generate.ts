@@ -49,6 +49,10 @@ const mappers = {
   ClientEdge: '../live/inventory/clients.ts#ClientEdge as ClientEdgeModel',
   ServerStatus: '../live/inventory/server-status.ts#ServerStatus as ServerStatusModel',
   RoomPresence: '../live/presence/presence-state.ts#PresenceState as PresenceModel',
+  Load: '../live/inventory/load.ts#Loads as LoadsModel',
+  UserLoad: '../live/inventory/load.ts#Load as UserLoadModel',
+  AddressLoad: '../live/inventory/load.ts#Load as AddressLoadModel',
+  Refusal: '../live/inventory/refusals.ts#Refusal as RefusalModel',
   ErrorCount: '../live/inventory/server-status.ts#ErrorCount as ErrorCountModel',
   RoomFollowers: '../live/inventory/server-status.ts#RoomFollowers as RoomFollowersModel',
   ...Object.fromEntries(

@@ -97,6 +97,8 @@ export class Node {
       name,
       readReport: () => report,
       findClients: () => ({ clients: [], total: 0 }),
+      readLoad: async () => [],
+      findRefusals: () => [],
       endClient: () => undefined,
     };
     const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);

@@ -91,7 +91,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const sharedRate = await openSharedRate(config, keys, log);
     opened.defer(() => sharedRate?.close());
     const operationReports = new OperationReports(config, log, tracing);
-    const longConnections = new LongConnections();
+    const longConnections = new LongConnections(operationReports.load);
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
     const common = { config, log, database, bus, fanOut, presence, longConnections, operationReports, eventLoopDelay };
     const { inventory, statusStreams, ...measuring } = createInventory({ ...common, onError });

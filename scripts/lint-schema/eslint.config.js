@@ -22,6 +22,11 @@ const exceptions = {
           'QueueDepth',
           'RoomFollowers',
           'ErrorCount',
+          // Counts of the last minutes, and lines of the log: they are not stored either.
+          'Load',
+          'UserLoad',
+          'AddressLoad',
+          'Refusal',
           // A state of a room, which is not stored.
           'RoomPresence',
           // The position in a stream, `cursor`, identifies an event.

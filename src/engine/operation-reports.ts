@@ -3,6 +3,8 @@ import { type Cancellation, ClientDisconnected } from '../common/cancellation.ts
 import type { Config } from '../config/config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { RecentLoad } from '../live/inventory/load.ts';
+import { LatestRefusals } from '../live/inventory/refusals.ts';
 import type { Log } from '../log/log.ts';
 import { LimitedLines } from '../log/recent-reports.ts';
 import type { Span, SpanAttributes, Tracing } from '../tracing/span.ts';
@@ -44,6 +46,8 @@ export class OperationReport {
 /** An operation of a viewer that is reported. */
 export interface ReportedCall {
   viewer: Viewer | null;
+  /** Of the client. */
+  address: string;
   requestId: string;
   /** Cancelled when the client has left, or the operation has taken too long. */
   cancellation: Cancellation;
@@ -61,6 +65,9 @@ export class OperationReports {
   readonly #lastErrors = new Map<ErrorCode, number>();
   /** The numbers of operations that used each deprecated element, by its coordinate. */
   readonly deprecatedUses = new Map<string, number>();
+  /** By user and by address. */
+  readonly load = new RecentLoad();
+  readonly refusals = new LatestRefusals();
   readonly #lines = new LimitedLines();
 
   /** `slowOperationMs`: 0 logs no slow operations. */
@@ -95,6 +102,7 @@ export class OperationReports {
     const counts = this.#counts.get(typeOf(report));
     counts?.set(code, (counts.get(code) ?? 0) + 1);
     if (isError(code)) this.#lastErrors.set(code, Date.now());
+    this.load.count(call.viewer?.user.id ?? null, call.address, { operations: 1, refusals: Number(isError(code)) });
     for (const each of report.deprecated ?? []) this.deprecatedUses.set(each, (this.deprecatedUses.get(each) ?? 0) + 1);
     this.#write(call, report, code, answer?.body.errors?.[0]?.message);
     this.#endSpan(report, code);
@@ -133,7 +141,8 @@ export class OperationReports {
   }
 
   /** Never contains values of the document or of variables, nor credentials. */
-  #write({ requestId, viewer }: ReportedCall, report: OperationReport, code: Outcome, error: string | undefined): void {
+  #write(call: ReportedCall, report: OperationReport, code: Outcome, error: string | undefined): void {
+    const { requestId, viewer, address } = call;
     const durationMs = performance.now() - report.startedAt;
     const isSlow = durationMs >= this.#slowMs;
     if (!isSlow && !isError(code)) return;
@@ -151,6 +160,8 @@ export class OperationReports {
       viewer: viewer?.user.id,
       ...(omitted > 0 && { omitted }),
     };
+    const { operation = null, reason = '', viewer: viewerId = null } = fields;
+    if (isError(code)) this.refusals.add({ time: Date.now(), requestId, operation, code, reason, viewerId, address });
     if (isSlow) this.#log.warn(fields, message);
     else this.#log.info(fields, message);
   }

@@ -25,6 +25,8 @@ import type {
   RoomFollowers as RoomFollowersModel,
 } from '../live/inventory/server-status.ts';
 import type { PresenceState as PresenceModel } from '../live/presence/presence-state.ts';
+import type { Loads as LoadsModel, Load as UserLoadModel, Load as AddressLoadModel } from '../live/inventory/load.ts';
+import type { Refusal as RefusalModel } from '../live/inventory/refusals.ts';
 import type { StreamEvent } from '../data/event-log/events.ts';
 import type { Context } from '../resolvers/context.ts';
 export type Maybe<T> = T | null | undefined;
@@ -479,6 +481,16 @@ export type Query = {
   connections: ClientConnection;
   /** The state of all nodes, the database and the bus. Only for admins. */
   serverStatus: ServerStatus;
+  /**
+   * The users and the addresses that caused most of the load of all nodes in the last five minutes. A node that does not
+   * answer within half a second is left out. Only for admins.
+   */
+  load: Load;
+  /**
+   * The latest operations of all nodes that were answered with an error, newest first, at most 50. Each node keeps the latest
+   * 500 that it has logged. A node that does not answer within half a second is left out. Only for admins.
+   */
+  refusals: Array<Refusal>;
 };
 
 /** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
@@ -533,6 +545,16 @@ export type QueryConnectionsArgs = {
   filter?: InputMaybe<ConnectionFilter>;
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
+export type QueryLoadArgs = {
+  order?: InputMaybe<LoadOrder>;
+};
+
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
+export type QueryRefusalsArgs = {
+  requestId?: InputMaybe<Scalars['ID']['input']>;
 };
 
 /** Conditions that connections must meet. All given conditions must be met. */
@@ -691,6 +713,73 @@ export type ErrorCount = {
   count: Scalars['Int']['output'];
   /** The time of the latest of them. */
   lastAt?: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** What users and addresses are compared by. */
+export type LoadOrder =
+  /** The number of operations. */
+  | 'OPERATIONS'
+  /** The number of deliveries. */
+  | 'DELIVERIES'
+  /** The number of refusals. */
+  | 'REFUSALS';
+
+/**
+ * Who caused the load of the last five minutes: the current minute and the four before it. Of each node, the first 50 of
+ * the order count. Of more than 1,000 users and addresses in a minute, those with the least load are left out.
+ */
+export type Load = {
+  /** The users with the most of the requested order, at most 10. Clients without credentials count only for their address. */
+  users: Array<UserLoad>;
+  /** The addresses with the most of the requested order, at most 10. */
+  addresses: Array<AddressLoad>;
+};
+
+/** The load that a user caused. */
+export type UserLoad = {
+  /** The user; null after the account has been deleted. */
+  user?: Maybe<User>;
+  /** The number of operations, over all transports. */
+  operations: Scalars['Int']['output'];
+  /** The number of events that were written to the live subscriptions of the user, once for each subscription. */
+  deliveries: Scalars['Int']['output'];
+  /** The number of operations that were answered with an error. */
+  refusals: Scalars['Int']['output'];
+};
+
+/** The load that came from an address. */
+export type AddressLoad = {
+  /** The IP address; of an IPv6 address only the network, the first 64 bits. */
+  address: Scalars['String']['output'];
+  /** The number of operations, over all transports. */
+  operations: Scalars['Int']['output'];
+  /** The number of events that were written to live subscriptions, once for each subscription. */
+  deliveries: Scalars['Int']['output'];
+  /** The number of operations that were answered with an error. */
+  refusals: Scalars['Int']['output'];
+};
+
+/** An operation that was answered with an error. */
+export type Refusal = {
+  /** The time of the answer. */
+  time: Scalars['DateTime']['output'];
+  /** The name of the node that answered. */
+  node: Scalars['String']['output'];
+  /** The id of the request: the header `x-request-id` of its answer. Each operation over a WebSocket has another. */
+  requestId: Scalars['ID']['output'];
+  /** The name of the operation, at most 100 characters long; null without a name. */
+  operation?: Maybe<Scalars['String']['output']>;
+  /** The code of the first error. */
+  code: Scalars['String']['output'];
+  /**
+   * The message of the first error, at most 300 characters long. `…` replaces a value of the document or of its variables
+   * that the message quotes.
+   */
+  reason: Scalars['String']['output'];
+  /** The user of the credentials; null without credentials, and after the account has been deleted. */
+  viewer?: Maybe<User>;
+  /** The IP address; of an IPv6 address only the network, the first 64 bits. */
+  address: Scalars['String']['output'];
 };
 
 /**
@@ -1904,6 +1993,11 @@ export type ResolversTypes = {
   BusStatus: ResolverTypeWrapper<BusStatus>;
   RoomFollowers: ResolverTypeWrapper<RoomFollowersModel>;
   ErrorCount: ResolverTypeWrapper<ErrorCountModel>;
+  LoadOrder: LoadOrder;
+  Load: ResolverTypeWrapper<LoadsModel>;
+  UserLoad: ResolverTypeWrapper<UserLoadModel>;
+  AddressLoad: ResolverTypeWrapper<AddressLoadModel>;
+  Refusal: ResolverTypeWrapper<RefusalModel>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
@@ -2026,6 +2120,10 @@ export type ResolversParentTypes = {
   BusStatus: BusStatus;
   RoomFollowers: RoomFollowersModel;
   ErrorCount: ErrorCountModel;
+  Load: LoadsModel;
+  UserLoad: UserLoadModel;
+  AddressLoad: AddressLoadModel;
+  Refusal: RefusalModel;
   Mutation: Record<PropertyKey, never>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
@@ -2428,6 +2526,8 @@ export type QueryResolvers<
     RequireFields<QueryConnectionsArgs, 'first'>
   >;
   serverStatus?: Resolver<ResolversTypes['ServerStatus'], ParentType, ContextType>;
+  load?: Resolver<ResolversTypes['Load'], ParentType, ContextType, RequireFields<QueryLoadArgs, 'order'>>;
+  refusals?: Resolver<Array<ResolversTypes['Refusal']>, ParentType, ContextType, Partial<QueryRefusalsArgs>>;
 };
 
 export type ClientConnectionResolvers<
@@ -2536,6 +2636,48 @@ export type ErrorCountResolvers<
   code?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   lastAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+};
+
+export type LoadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['Load'] = ResolversParentTypes['Load'],
+> = {
+  users?: Resolver<Array<ResolversTypes['UserLoad']>, ParentType, ContextType>;
+  addresses?: Resolver<Array<ResolversTypes['AddressLoad']>, ParentType, ContextType>;
+};
+
+export type UserLoadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['UserLoad'] = ResolversParentTypes['UserLoad'],
+> = {
+  user?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  operations?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  deliveries?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  refusals?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type AddressLoadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['AddressLoad'] = ResolversParentTypes['AddressLoad'],
+> = {
+  address?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  operations?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  deliveries?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  refusals?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type RefusalResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['Refusal'] = ResolversParentTypes['Refusal'],
+> = {
+  time?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  operation?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  code?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  viewer?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  address?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type MutationResolvers<
@@ -3137,6 +3279,10 @@ export type Resolvers<ContextType = Context> = {
   BusStatus?: BusStatusResolvers<ContextType>;
   RoomFollowers?: RoomFollowersResolvers<ContextType>;
   ErrorCount?: ErrorCountResolvers<ContextType>;
+  Load?: LoadResolvers<ContextType>;
+  UserLoad?: UserLoadResolvers<ContextType>;
+  AddressLoad?: AddressLoadResolvers<ContextType>;
+  Refusal?: RefusalResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
   SignUpPayload?: SignUpPayloadResolvers<ContextType>;
   SignInPayload?: SignInPayloadResolvers<ContextType>;

@@ -30,7 +30,7 @@ export interface Services {
   audit: Audit;
   deletions: Pick<BackgroundWork, 'start'>;
   presence: Pick<Presence, 'read' | 'startTyping' | 'stopTyping'>;
-  inventory: Pick<Inventory, 'findClients' | 'endClient' | 'readStatus'>;
+  inventory: Pick<Inventory, 'findClients' | 'endClient' | 'readStatus' | 'readLoad' | 'findRefusals'>;
 }
 
 /** The changes with which a transaction may share its commit. */

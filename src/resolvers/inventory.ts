@@ -9,6 +9,7 @@ import type {
 import { assertAdmin } from '../identity/access.ts';
 import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
 import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
+import type { Context } from './context.ts';
 import { findOwnAccountOrThrow } from './rules/changes.ts';
 import { assertInput, optional } from './rules/input-check.ts';
 import { findLivingUser } from './rules/rows.ts';
@@ -16,16 +17,27 @@ import * as rules from './rules/validation.ts';
 import type { Subscribe } from './subscription-source.ts';
 
 const transports: Record<StreamTransport, Transport> = { sse: 'SSE', multipart: 'MULTIPART', websocket: 'WEBSOCKET' };
+const measures = { OPERATIONS: 'operations', DELIVERIES: 'deliveries', REFUSALS: 'refusals' } as const;
+
+const findViewer = ({ viewerId }: { viewerId: string | null }, _: object, { loaders }: Pick<Context, 'loaders'>) =>
+  viewerId === null ? null : findLivingUser(loaders, viewerId);
 
 export const inventoryResolvers = {
   Client: {
-    viewer: ({ viewerId }, _, { loaders }) => (viewerId === null ? null : findLivingUser(loaders, viewerId)),
+    viewer: findViewer,
     transport: ({ transport }) => transports[transport],
   },
   RoomFollowers: {
     room: async ({ roomId }, _, { loaders }) => (await loaders.room.load(roomId)) ?? null,
   },
-} satisfies Pick<Resolvers, 'Client' | 'RoomFollowers'>;
+  Load: {
+    users: (loads) => loads.filter(({ kind }) => kind === 'user'),
+    addresses: (loads) => loads.filter(({ kind }) => kind === 'address'),
+  },
+  UserLoad: { user: ({ by }, _, { loaders }) => findLivingUser(loaders, by) },
+  AddressLoad: { address: ({ by }) => by },
+  Refusal: { viewer: findViewer },
+} satisfies Pick<Resolvers, 'Client' | 'RoomFollowers' | 'Load' | 'UserLoad' | 'AddressLoad' | 'Refusal'>;
 
 export const serverStatusChanged: Subscribe<object> = async (_, __, { viewer }) => {
   assertAdmin(viewer);
@@ -36,6 +48,14 @@ export const inventoryQueries = {
   serverStatus(_, __, { viewer, services }) {
     assertAdmin(viewer);
     return services.inventory.readStatus();
+  },
+  load(_, { order }, { viewer, services }) {
+    assertAdmin(viewer);
+    return services.inventory.readLoad(measures[order ?? 'OPERATIONS']);
+  },
+  refusals(_, { requestId }, { viewer, services }) {
+    assertAdmin(viewer);
+    return services.inventory.findRefusals(requestId ?? null);
   },
   connections(_, { filter, ...page }, { viewer, services }) {
     assertAdmin(viewer);

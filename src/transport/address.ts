@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
+/** With a wrong TRUST_PROXY a client could choose a long one. */
+const maxLength = 100;
 /** A proxy adds one of them, if it adds anything. */
 const proxyHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'];
 
 /** The address of the client, by which its limits are counted. `hops`: the number of the operator's proxies. */
 export function addressOf({ headers, socket }: IncomingMessage, hops: number): string {
-  return networkOf((hops > 0 && forwardedAddress(headers, hops)) || (socket.remoteAddress ?? ''));
+  return networkOf((hops > 0 && forwardedAddress(headers, hops)) || (socket.remoteAddress ?? '')).slice(0, maxLength);
 }
 
 /** The whole address of the client, or '' if it is unknown, because the request passed a proxy that is not one of the `hops`. */

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { containEach, type Failing } from '../common/contain.ts';
+import { yieldWhenDue } from '../common/event-loop.ts';
+import type { RecentLoad } from '../live/inventory/load.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 
 const batchMs = 100;
@@ -19,6 +21,8 @@ export interface LongConnection extends Failing {
   readonly bytesWaiting: number;
   /** From the time of its latest live event to the write; 0 before the first. */
   readonly lagMs: number;
+  /** The live events that were written to it and are not in the load yet. */
+  deliveries: number;
   /** Closes it as soon as its running operations are answered, so that its client resumes on another server. */
   drain(): void;
   /** Ends it at once; its client is notified of the reason. */
@@ -30,7 +34,12 @@ export class LongConnections {
   readonly #byId = new Map<string, LongConnection>();
   /** In the order in which they were opened. */
   readonly byId: ReadonlyMap<string, LongConnection> = this.#byId;
+  readonly #load: RecentLoad;
   #areDrained = false;
+
+  constructor(load: RecentLoad) {
+    this.#load = load;
+  }
 
   add(connection: LongConnection): void {
     this.#byId.set(connection.id, connection);
@@ -40,6 +49,15 @@ export class LongConnections {
 
   delete(connection: LongConnection): void {
     this.#byId.delete(connection.id);
+    this.#countDeliveries(connection);
+  }
+
+  /** Adds the deliveries so far to the load. */
+  async countDeliveries(): Promise<void> {
+    for (const connection of this.#byId.values()) {
+      await yieldWhenDue();
+      this.#countDeliveries(connection);
+    }
   }
 
   /**
@@ -57,5 +75,11 @@ export class LongConnections {
     this.#areDrained = true;
     // Others were opened during the batches.
     containEach(this.#byId.values(), (connection) => connection.drain());
+  }
+
+  #countDeliveries(connection: LongConnection): void {
+    const { viewerId, address, deliveries } = connection;
+    if (deliveries > 0) this.#load.count(viewerId, address, { deliveries });
+    connection.deliveries = 0;
   }
 }

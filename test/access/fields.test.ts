@@ -195,6 +195,30 @@ const subjects: Record<string, Subject> = {
     at: (_, fields) => `serverStatus { errors { ${fields} } }`,
     sees: { code: admins, count: admins, lastAt: admins },
   },
+  'the load of the server': {
+    type: 'Load',
+    at: (_, fields) => `load { ${fields} }`,
+    sees: { users: admins, addresses: admins },
+  },
+  'the load of a user': {
+    type: 'UserLoad',
+    at: (_, fields) => `load { users { ${fields} } }`,
+    sees: { user: admins, operations: admins, deliveries: adminsMayBeZero, refusals: adminsMayBeZero },
+  },
+  'the load of an address': {
+    type: 'AddressLoad',
+    at: (_, fields) => `load { addresses { ${fields} } }`,
+    sees: { address: admins, operations: admins, deliveries: adminsMayBeZero, refusals: adminsMayBeZero },
+  },
+  'an operation that was refused, without a name': {
+    type: 'Refusal',
+    at: (_, fields) => `refusals { ${fields} }`,
+    sees: {
+      ...{ time: admins, node: admins, requestId: admins, code: admins, reason: admins, address: admins },
+      viewer: admins,
+      operation: 'sfff-fff-',
+    },
+  },
 };
 
 /** The fields of the events of the private room, for those who see it. */

@@ -113,6 +113,8 @@ function questionsOf(
     ...people.map((id) => query(`rooms(filter: { member: "${id}" }) { data { name } ${page} }`)),
     query(`connections(filter: { viewer: "${owner.id}" }) { total nodes { viewer { name } } }`),
     query('serverStatus { mostFollowedRooms { room { name } followers } }'),
+    query('load { users { user { name } } }'),
+    query('refusals { reason }'),
     ...edges.flatMap((edge) => [
       query(
         `room(id: "${hall}") { posts(first: 5, after: "${edge}") { nodes { title } pageInfo { hasPreviousPage hasNextPage } } }`,

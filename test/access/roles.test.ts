@@ -246,6 +246,8 @@ const queries: Record<string, ReadRow[]> = {
     { call: () => 'connections(first: 1) { pageInfo { hasNextPage } }', sees: 'sfff✓fff✓' },
   ],
   serverStatus: [{ call: () => 'serverStatus { time nodes { name } }', sees: 'sfff✓fff✓' }],
+  load: [{ call: () => 'load { addresses { operations } }', sees: 'sfff✓fff✓' }],
+  refusals: [{ call: () => 'refusals { code reason }', sees: 'sfff✓fff✓' }],
 };
 
 const subscriptions: Record<string, ReadRow[]> = {

@@ -80,6 +80,40 @@ describe.each(buses.filter(({ isMissing }) => !isMissing))('two nodes on $name',
     }
   });
 
+  it('show the load and the refusals of both together', async () => {
+    const { near, far, admin, ada } = await launchNodes(await settings());
+    const [atNear, atFar] = [await near.send('{ near }', {}, ada.token), await far.send('{ far }', {}, ada.token)];
+    const query = `query ($id: ID) {
+      load(order: REFUSALS) { users { user { name } refusals } addresses { address refusals } }
+      refusals(requestId: $id) { node reason viewer { name } }
+    }`;
+    for (const node of [near, far]) {
+      const { load, refusals } = await node.ask(query, {}, admin.token);
+      expect(load.users).toEqual([{ user: { name: 'Ada' }, refusals: 2 }]);
+      expect(load.addresses).toEqual([{ address: '127.0.0.1', refusals: 2 }]);
+      expect(refusals.map(({ node: name }: { node: string }) => name).sort()).toEqual(['far', 'near']);
+      for (const [name, { headers }] of Object.entries({ near: atNear, far: atFar })) {
+        const found = await node.ask(query, { id: headers.get('x-request-id') }, admin.token);
+        const reason = `Cannot query field "${name}" on type "Query".`;
+        expect(found.refusals).toEqual([{ node: name, reason, viewer: { name: 'Ada' } }]);
+      }
+    }
+  });
+
+  it('answer with many refusals with long texts', async () => {
+    const { near, far, admin } = await launchNodes(await settings());
+    const control = String.fromCodePoint(1);
+    const headers = { 'content-type': 'application/json' };
+    for (let n = 0; n < 20; n += 1) {
+      for (const query of ['{ ok: __typename }', `{ ${control.repeat(400)} }`, `{ ${'x'.repeat(400)} }`]) {
+        const body = JSON.stringify({ query, operationName: control.repeat(200) });
+        await fetch(far.graphqlUrl, { method: 'POST', headers, body });
+      }
+    }
+    const { refusals } = await near.ask('{ refusals { node operation reason } }', {}, admin.token);
+    expect(refusals).toHaveLength(50);
+  });
+
   it('answer with a full page of long entries', async () => {
     const { near, far, admin } = await launchNodes({ ...(await settings()), TRUST_PROXY: '1' });
     const address = `192.0.2.${'1'.repeat(60)}`;

@@ -239,6 +239,8 @@ it('without the role ADMIN, or the scope ADMIN of a key, nobody sees or ends a c
   const operations = [
     '{ connections { total } }',
     '{ serverStatus { time } }',
+    '{ load { users { operations } } }',
+    '{ refusals { code } }',
     `mutation { endConnection(input: { id: "${nodes[0].id}" }) { id } }`,
   ];
   for (const operation of operations) {

@@ -95,6 +95,11 @@ it('its documents are valid, within the limits of the defaults, and can be trust
   const postroom = await launchForTest({ ...settings, TRUSTED_DOCUMENTS: file });
   const { connections } = await postroom.ask(operations.listConnections.text, { first: 50 }, owner.token);
   expect(connections).toEqual({ nodes: [], pageInfo: { hasNextPage: false, endCursor: null }, total: 0 });
+  const { load } = await postroom.ask(operations.readLoad.text, { order: 'OPERATIONS' }, owner.token);
+  expect(load.users).toMatchObject([{ user: { id: owner.id } }]);
+  expect(await postroom.ask(operations.listRefusals.text, { requestId: 'none' }, owner.token)).toEqual({
+    refusals: [],
+  });
   const find = (operation: { text: string }, text: string, id = text) =>
     postroom.ask(operation.text, { text, id }, owner.token);
   const user = expect.objectContaining({ id: owner.id, email: owner.email });

@@ -39,7 +39,8 @@ const engine = process.env['WITHOUT_LIMITS']
       config,
       log,
     });
-const longConnections = new LongConnections();
+const operationReports = new OperationReports(config, log);
+const longConnections = new LongConnections(operationReports.load);
 const server = createHttpServer(
   {
     engine,
@@ -54,7 +55,7 @@ const server = createHttpServer(
     readState: async () => ({ database: 'up', bus: 'up' }),
     metrics: new Metrics(),
     httpMetrics: new HttpMetrics(),
-    operationReports: new OperationReports(config, log),
+    operationReports,
   },
   () => false,
 );

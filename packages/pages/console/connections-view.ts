@@ -5,8 +5,8 @@ import { clearConnectionSearch, followConnectionSearch } from './connection-sear
 import { find, setText } from './elements.ts';
 import { formatBytes, formatMs, formatNumber, formatTime } from './format.ts';
 import { type ConnectionFilter, type ConnectionRow, endConnection, listConnections } from './operations.ts';
-import { pause } from './pause.ts';
 import { phone } from './phone.ts';
+import { repeat } from './repeat.ts';
 import { numbers, Table } from './table.ts';
 
 const pageSize = 50;
@@ -46,11 +46,8 @@ export class ConnectionsView {
   }
 
   /** Shows the connections, until the signal is aborted. */
-  async follow(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      if (!document.hidden) await this.#refresh();
-      await pause(refreshMs, signal);
-    }
+  follow(signal: AbortSignal): Promise<void> {
+    return repeat(() => this.#refresh(), refreshMs, signal);
   }
 
   /** Removes everything that the server sent. */

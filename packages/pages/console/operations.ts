@@ -1,4 +1,6 @@
 import type { Client } from '../../../src/live/inventory/clients.ts';
+import type { Load } from '../../../src/live/inventory/load.ts';
+import type { Refusal } from '../../../src/live/inventory/refusals.ts';
 import type { NodeReport } from '../../../src/live/inventory/server-status.ts';
 
 /** An operation. Its text is sent; `types` exists only for the compiler. */
@@ -36,6 +38,17 @@ export interface ConnectionFilter {
   viewer?: string;
   transport?: Transport;
   address?: string;
+}
+
+export type LoadOrder = 'OPERATIONS' | 'DELIVERIES' | 'REFUSALS';
+
+type LoadCounts = Omit<Load, 'kind' | 'by'>;
+export type UserLoad = LoadCounts & { user: { id: string; name: string } | null };
+export type AddressLoad = LoadCounts & { address: string };
+
+export interface RefusalRow extends Omit<Refusal, 'viewerId' | 'time'> {
+  viewer: { id: string; name: string } | null;
+  time: string;
 }
 
 export interface FoundUser {
@@ -106,6 +119,26 @@ export const listConnections: ConsoleOperation<
     total
     pageInfo { hasNextPage endCursor }
     nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
+  }
+}`,
+};
+
+export const readLoad: ConsoleOperation<
+  { load: { users: UserLoad[]; addresses: AddressLoad[] } },
+  { order: LoadOrder }
+> = {
+  text: `query Load($order: LoadOrder!) {
+  load(order: $order) {
+    users { user { id name } operations deliveries refusals }
+    addresses { address operations deliveries refusals }
+  }
+}`,
+};
+
+export const listRefusals: ConsoleOperation<{ refusals: RefusalRow[] }, { requestId: string | undefined }> = {
+  text: `query Refusals($requestId: ID) {
+  refusals(requestId: $requestId) {
+    time node requestId operation code reason viewer { id name } address
   }
 }`,
 };

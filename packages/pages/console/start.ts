@@ -2,7 +2,9 @@ import { PageSession } from '../session.ts';
 import { ConsoleClient } from './client.ts';
 import { ConnectionsView } from './connections-view.ts';
 import { find, setText } from './elements.ts';
+import { LoadView } from './load-view.ts';
 import { ModerationView } from './moderation-view.ts';
+import { RefusalsView } from './refusals-view.ts';
 import { SignInView } from './sign-in-view.ts';
 import { StatusView } from './status-view.ts';
 
@@ -15,6 +17,8 @@ const signOut = find('sign-out', HTMLButtonElement);
 const state = find('state', HTMLElement);
 const signInView = new SignInView(client, session);
 const statusView = new StatusView();
+const loadView = new LoadView(client);
+const refusalsView = new RefusalsView(client);
 const connectionsView = new ConnectionsView(client);
 const moderationView = new ModerationView(client);
 
@@ -30,9 +34,7 @@ function follow(reason = ''): void {
   setText(user, isSignedIn ? `Signed in as ${session.name}` : '');
   if (isSignedIn) return start();
   showState('');
-  statusView.clear();
-  connectionsView.clear();
-  moderationView.clear();
+  for (const view of [statusView, loadView, refusalsView, connectionsView, moderationView]) view.clear();
   signInView.show(reason);
 }
 
@@ -40,7 +42,7 @@ function start(): void {
   const running = new AbortController();
   signInView.hide();
   const stopStatus = client.follow({ show: (latest) => statusView.show(latest), showState });
-  void connectionsView.follow(running.signal);
+  for (const view of [loadView, refusalsView, connectionsView]) void view.follow(running.signal);
   stop = () => {
     running.abort();
     stopStatus();

@@ -67,7 +67,7 @@ export type ClientsAnswer = Parsed<typeof parseClients>;
 
 export const parseEnded = fields({ ended: orNull(client) });
 
-type Candidate = Pick<Client, 'id' | 'since' | 'viewerId' | 'transport' | 'address'>;
+type Candidate = Pick<Client, 'id' | 'viewerId' | 'transport' | 'address'>;
 
 /** Finds the clients of a question; `all` are in ascending order. Only those of the answer are described. */
 export function selectClients<Open extends Candidate>(
@@ -88,7 +88,7 @@ export function selectClients<Open extends Candidate>(
 /** Joins the answers of several nodes to the same question. */
 export function mergeAnswers(answers: readonly ClientsAnswer[], { range }: ClientQuestion): ClientsAnswer {
   const clients = answers.flatMap((answer) => answer.clients);
-  clients.sort((one, other) => (isBefore(keyOf(one), keyOf(other)) ? -1 : 1));
+  clients.sort((one, other) => (one.id < other.id ? -1 : 1));
   return { clients: clients.slice(0, range.limit), total: answers.reduce((sum, { total }) => sum + total, 0) };
 }
 
@@ -106,7 +106,7 @@ export function findClientPage(
 ): ClientConnection {
   const read = async (range: KeyRange) => {
     const { clients } = await inventory.findClients({ filter, range });
-    return clients.map((node) => ({ cursor: encodeKey(keyOf(node)), node }));
+    return clients.map((node) => ({ cursor: encodeKey([node.since, node.id]), node }));
   };
   return {
     ...createConnection(read, args),
@@ -120,16 +120,7 @@ function meets(client: Candidate, { viewerId, transport, address }: ClientFilter
   return address == null || client.address === address;
 }
 
-function isWithin(client: Candidate, { after, before }: ClientQuestion['range']): boolean {
-  if (after && !isBefore(after, keyOf(client))) return false;
-  return !before || isBefore(keyOf(client), before);
-}
-
-/** The order of clients: by the time of their start. */
-function keyOf({ since, id }: Candidate): Key {
-  return [since, id];
-}
-
-function isBefore([time, id]: Key, [otherTime, otherId]: Key): boolean {
-  return time < otherTime || (time === otherTime && id < otherId);
+/** Ids ascend by the time of the start. */
+function isWithin({ id }: Candidate, { after, before }: ClientQuestion['range']): boolean {
+  return !(after && id <= after[1]) && !(before && id >= before[1]);
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../../data/database/database.ts';
 import type { Bus } from '../bus/bus.ts';
+import type { Parser } from '../parsers.ts';
 import {
   type Client,
   type ClientQuestion,
@@ -8,8 +9,10 @@ import {
   parseClients,
   parseEnded,
 } from './clients.ts';
+import { joinLoads, type Load, type LoadMeasure, parseLoads } from './load.ts';
 import type { Question } from './node-messages.ts';
 import { OtherNodes } from './other-nodes.ts';
+import { joinRefusals, parseRefusals, type Refusal } from './refusals.ts';
 import { joinReports, type NodeReport, parseReport, type ServerStatus } from './server-status.ts';
 
 /** This node, as the inventory sees it. */
@@ -17,6 +20,8 @@ export interface LocalNode {
   readonly name: string;
   readReport(): NodeReport;
   findClients(question: ClientQuestion): ClientsAnswer;
+  readLoad(measure: LoadMeasure): Promise<Load[]>;
+  findRefusals(requestId: string | null): Refusal[];
   /** Ends a connection, and returns it as it was; undefined if this node does not have it. */
   endClient(id: string): Client | undefined;
 }
@@ -52,8 +57,16 @@ export class Inventory {
   }
 
   async findClients(question: ClientQuestion): Promise<ClientsAnswer> {
-    const others = await this.#others.ask({ kind: 'clients', question }, parseClients);
-    return mergeAnswers([this.#parts.node.findClients(question), ...others], question);
+    return mergeAnswers(await this.#askAll({ kind: 'clients', question }, parseClients), question);
+  }
+
+  async readLoad(measure: LoadMeasure): Promise<Load[]> {
+    return joinLoads((await this.#askAll({ kind: 'load', measure }, parseLoads)).flat(), measure);
+  }
+
+  /** `requestId`: null for the latest refusals of all requests. */
+  async findRefusals(requestId: string | null): Promise<Refusal[]> {
+    return joinRefusals((await this.#askAll({ kind: 'refusals', requestId }, parseRefusals)).flat());
   }
 
   /** Ends a connection of any node, and returns it as it was; undefined if no node has it. */
@@ -79,14 +92,20 @@ export class Inventory {
   }
 
   async #readStatus(): Promise<ServerStatus> {
-    const { bus, database, node } = this.#parts;
-    const [isUp, others] = await Promise.all([database.isReady(), this.#others.ask({ kind: 'status' }, parseReport)]);
+    const { bus, database } = this.#parts;
+    const [isUp, reports] = await Promise.all([database.isReady(), this.#askAll({ kind: 'status' }, parseReport)]);
     return {
       time: Date.now(),
       database: { kind: database.kind, version: database.readVersion(), isUp },
       bus: { kind: bus.kind, isUp: bus.isUp() },
-      ...joinReports([node.readReport(), ...others]),
+      ...joinReports(reports),
     };
+  }
+
+  /** The answers of this node and of the others. */
+  async #askAll<Answer>(question: Question, parse: Parser<Answer>): Promise<Answer[]> {
+    const [own, others] = await Promise.all([this.#answer(question), this.#others.ask(question, parse)]);
+    return [own as Answer, ...others];
   }
 
   async #answer(question: Question): Promise<unknown> {
@@ -98,6 +117,10 @@ export class Inventory {
         return node.readReport();
       case 'clients':
         return node.findClients(question.question);
+      case 'load':
+        return node.readLoad(question.measure);
+      case 'refusals':
+        return node.findRefusals(question.requestId);
       case 'presence':
         await this.#parts.reportPresence(question.rooms);
         return null;

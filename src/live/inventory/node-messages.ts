@@ -1,5 +1,7 @@
 import { fields, listOf, type Parsed, parseJson, text, variants } from '../parsers.ts';
 import { type ClientQuestion, parseClientQuestion } from './clients.ts';
+import { parseLoadQuestion } from './load.ts';
+import { parseRefusalQuestion } from './refusals.ts';
 
 /*
  * What nodes ask each other, and how they answer. A node of another version, which does not have an expected field, is
@@ -11,6 +13,8 @@ const questions = {
   discover: fields({}),
   status: fields({}),
   clients: fields<{ question: ClientQuestion }>({ question: parseClientQuestion }),
+  load: parseLoadQuestion,
+  refusals: parseRefusalQuestion,
   /** Ends the connection with this id. */
   end: fields({ id: text }),
   /** The answer follows the reports of the presence in these rooms. */
@@ -23,8 +27,8 @@ export type Question = Parsed<typeof parseQuestion>;
 
 /** The bytes of JSON in one message: as Base64, they fit into a notification of PostgreSQL. */
 const bytesPerPart = 5_400;
-/** An answer has at most 101 clients, of less than 500 bytes each. */
-export const maxParts = 16;
+/** An answer has at most 50 refusals, of less than 3,000 bytes each. */
+export const maxParts = 32;
 
 /** The parts of an answer, as they are sent; undefined if it is too long. */
 export function encodeAnswer(answer: unknown): string[] | undefined {

@@ -75,9 +75,8 @@ export function mostFollowed(all: Iterable<[roomId: string, followers: number]>,
 function joinErrors(reports: readonly NodeReport[]): NodeReport['errors'] {
   const byCode = new Map<string, NodeReport['errors'][number]>();
   for (const { code, count, lastAt } of reports.flatMap(({ errors }) => errors)) {
-    const joined = byCode.get(code);
-    const latest = Math.max(joined?.lastAt ?? 0, lastAt ?? 0);
-    byCode.set(code, { code, count: count + (joined?.count ?? 0), lastAt: latest === 0 ? null : latest });
+    const joined = byCode.get(code) ?? { count: 0, lastAt: null };
+    byCode.set(code, { code, count: joined.count + count, lastAt: Math.max(joined.lastAt ?? 0, lastAt ?? 0) || null });
   }
   return [...byCode.values()].sort((one, other) => other.count - one.count);
 }

@@ -503,6 +503,17 @@
     nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
   }
 }` };
+	const readLoad = { text: `query Load($order: LoadOrder!) {
+  load(order: $order) {
+    users { user { id name } operations deliveries refusals }
+    addresses { address operations deliveries refusals }
+  }
+}` };
+	const listRefusals = { text: `query Refusals($requestId: ID) {
+  refusals(requestId: $requestId) {
+    time node requestId operation code reason viewer { id name } address
+  }
+}` };
 	const endConnection = { text: `mutation EndConnection($input: EndConnectionInput!) {
   endConnection(input: $input) { id }
 }` };
@@ -803,13 +814,19 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 		const offsetMs = new Date(time).getTimezoneOffset() * 6e4;
 		return new Date(time - offsetMs).toISOString().slice(0, 16);
 	}
-	// packages/pages/console/pause.ts
+	// packages/pages/console/phone.ts
+	const phone = matchMedia("(max-width: 40rem)");
+	// packages/pages/console/repeat.ts
+	async function repeat(refresh, ms, signal) {
+		while (!signal.aborted) {
+			if (!document.hidden) await refresh();
+			await pause(ms, signal);
+		}
+	}
 	async function pause(ms, signal) {
 		const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 		if (!either.aborted) await new Promise((resolve) => either.addEventListener("abort", resolve));
 	}
-	// packages/pages/console/phone.ts
-	const phone = matchMedia("(max-width: 40rem)");
 	// packages/pages/console/table.ts
 	function numbers(title, read, format = formatNumber) {
 		return {
@@ -906,7 +923,7 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 	// packages/pages/console/connections-view.ts
 	const pageSize = 50;
 	const phonePageSize = 10;
-	const refreshMs = 3e3;
+	const refreshMs$2 = 3e3;
 	var ConnectionsView = class {
 		#client;
 		#found = find("connections-found", HTMLElement);
@@ -922,7 +939,7 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 		#latest = 0;
 		constructor(client) {
 			this.#client = client;
-			this.#table = createTable((connection) => void this.#end(connection));
+			this.#table = createTable$1((connection) => void this.#end(connection));
 			this.#first.addEventListener("click", () => this.#turn(void 0));
 			this.#more.addEventListener("click", () => this.#turn(this.#next));
 			followConnectionSearch({
@@ -931,11 +948,8 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 				showFailure: (error) => setText(this.#notice, failureOf(error).message)
 			});
 		}
-		async follow(signal) {
-			while (!signal.aborted) {
-				if (!document.hidden) await this.#refresh();
-				await pause(refreshMs, signal);
-			}
+		follow(signal) {
+			return repeat(() => this.#refresh(), refreshMs$2, signal);
 		}
 		clear() {
 			cancelQuestion();
@@ -1019,7 +1033,7 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 			WEBSOCKET: "WebSocket"
 		}[transport];
 	}
-	function createTable(end) {
+	function createTable$1(end) {
 		return new Table(find("connections", HTMLTableElement), {
 			columns: [
 				{
@@ -1052,6 +1066,65 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 				label: (connection) => `End ${describe(connection)}`,
 				run: end
 			}]
+		});
+	}
+	// packages/pages/console/load-view.ts
+	const refreshMs$1 = 1e4;
+	const phoneRows$1 = 5;
+	var LoadView = class {
+		#client;
+		#order = find("load-order", HTMLSelectElement);
+		#notice = find("load-notice", HTMLElement);
+		#users = createTable("load-users", {
+			title: "User",
+			text: ({ user }) => user?.name ?? "deleted account"
+		});
+		#addresses = createTable("load-addresses", {
+			title: "Address",
+			text: ({ address }) => address
+		});
+		#latest = 0;
+		constructor(client) {
+			this.#client = client;
+			this.#order.addEventListener("change", () => void this.#refresh());
+		}
+		follow(signal) {
+			return repeat(() => this.#refresh(), refreshMs$1, signal);
+		}
+		clear() {
+			this.#latest += 1;
+			this.#order.selectedIndex = 0;
+			this.#users.show([]);
+			this.#addresses.show([]);
+			setText(this.#notice, "");
+		}
+		async #refresh() {
+			this.#latest += 1;
+			const own = this.#latest;
+			const order = this.#order.value;
+			try {
+				const { load } = await this.#client.post(readLoad, { order });
+				if (own !== this.#latest) return;
+				const rows = phone.matches ? phoneRows$1 : void 0;
+				this.#users.show(load.users.slice(0, rows));
+				this.#addresses.show(load.addresses.slice(0, rows));
+				const isEmpty = load.addresses.length === 0;
+				setText(this.#notice, isEmpty ? `No ${order.toLowerCase()} in the last five minutes.` : "");
+			} catch (error) {
+				const { code, message } = failureOf(error);
+				if (own === this.#latest && code !== "NO_ANSWER") setText(this.#notice, message);
+			}
+		}
+	};
+	function createTable(id, first) {
+		return new Table(find(id, HTMLTableElement), {
+			columns: [
+				first,
+				numbers("Operations", (load) => load.operations),
+				numbers("Deliveries", (load) => load.deliveries),
+				numbers("Refusals", (load) => load.refusals)
+			],
+			keyOf: (load, index) => "user" in load ? load.user?.id ?? `deleted ${index}` : load.address
 		});
 	}
 	// packages/pages/console/mute-dialog.ts
@@ -1344,6 +1417,98 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 	};
 	function capitalise(text) {
 		return text.charAt(0).toUpperCase() + text.slice(1);
+	}
+	// packages/pages/console/refusals-view.ts
+	const refreshMs = 1e4;
+	const phoneRows = 10;
+	var RefusalsView = class {
+		#client;
+		#form = find("refusal-search", HTMLFormElement);
+		#id = find("refusal-id", HTMLInputElement);
+		#notice = find("refusals-notice", HTMLElement);
+		#table = new Table(find("refusals", HTMLTableElement), {
+			columns: [
+				{
+					title: "Code",
+					text: ({ code }) => code
+				},
+				{
+					title: "Reason",
+					text: ({ reason }) => reason,
+					isLong: true
+				},
+				{
+					title: "Time",
+					text: ({ time }) => formatTime(time)
+				},
+				{
+					title: "Operation",
+					text: ({ operation }) => operation ?? "–"
+				},
+				{
+					title: "Viewer",
+					text: ({ viewer }) => viewer?.name ?? "anonymous"
+				},
+				{
+					title: "Address",
+					text: ({ address }) => address
+				},
+				{
+					title: "Node",
+					text: ({ node }) => node
+				},
+				{
+					title: "Request id",
+					text: ({ requestId }) => requestId,
+					isLong: true
+				}
+			],
+			keyOf: ({ requestId }) => requestId
+		});
+		#searched = "";
+		#latest = 0;
+		constructor(client) {
+			this.#client = client;
+			this.#form.addEventListener("submit", (event) => {
+				event.preventDefault();
+				this.#search(this.#id.value.trim());
+			});
+			find("refusal-clear", HTMLButtonElement).addEventListener("click", () => {
+				this.#form.reset();
+				this.#search("");
+			});
+		}
+		follow(signal) {
+			return repeat(() => this.#refresh(), refreshMs, signal);
+		}
+		clear() {
+			this.#latest += 1;
+			this.#form.reset();
+			this.#searched = "";
+			this.#table.show([]);
+			setText(this.#notice, "");
+		}
+		#search(requestId) {
+			this.#searched = requestId;
+			this.#refresh();
+		}
+		async #refresh() {
+			this.#latest += 1;
+			const own = this.#latest;
+			const requestId = this.#searched === "" ? void 0 : this.#searched;
+			try {
+				const { refusals } = await this.#client.post(listRefusals, { requestId });
+				if (own !== this.#latest) return;
+				this.#table.show(refusals.slice(0, phone.matches ? phoneRows : void 0));
+				setText(this.#notice, refusals.length === 0 ? describeNone(requestId) : "");
+			} catch (error) {
+				const { code, message } = failureOf(error);
+				if (own === this.#latest && code !== "NO_ANSWER") setText(this.#notice, message);
+			}
+		}
+	};
+	function describeNone(requestId) {
+		return requestId === void 0 ? "No refusals so far." : `No refusal has the request id “${requestId}”.`;
 	}
 	// packages/pages/console/sign-in-view.ts
 	var SignInView = class {
@@ -1771,6 +1936,8 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 	const state = find("state", HTMLElement);
 	const signInView = new SignInView(client, session);
 	const statusView = new StatusView();
+	const loadView = new LoadView(client);
+	const refusalsView = new RefusalsView(client);
 	const connectionsView = new ConnectionsView(client);
 	const moderationView = new ModerationView(client);
 	let stop = () => {};
@@ -1783,9 +1950,13 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 		setText(user, isSignedIn ? `Signed in as ${session.name}` : "");
 		if (isSignedIn) return start();
 		showState("");
-		statusView.clear();
-		connectionsView.clear();
-		moderationView.clear();
+		for (const view of [
+			statusView,
+			loadView,
+			refusalsView,
+			connectionsView,
+			moderationView
+		]) view.clear();
 		signInView.show(reason);
 	}
 	function start() {
@@ -1795,7 +1966,11 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 			show: (latest) => statusView.show(latest),
 			showState
 		});
-		connectionsView.follow(running.signal);
+		for (const view of [
+			loadView,
+			refusalsView,
+			connectionsView
+		]) view.follow(running.signal);
 		stop = () => {
 			running.abort();
 			stopStatus();

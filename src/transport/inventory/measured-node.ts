@@ -4,6 +4,8 @@ import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { type Client, type ClientQuestion, type ClientsAnswer, selectClients } from '../../live/inventory/clients.ts';
 import type { LocalNode } from '../../live/inventory/inventory.ts';
+import type { Load, LoadMeasure } from '../../live/inventory/load.ts';
+import type { Refusal } from '../../live/inventory/refusals.ts';
 import { mostFollowed, type NodeReport } from '../../live/inventory/server-status.ts';
 import type { LongConnection, LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
@@ -19,19 +21,23 @@ export interface NodeParts {
   eventLoopDelay: EventLoopDelay;
 }
 
+const minuteMs = 60_000;
 const maxRooms = 100;
-const maxAddressLength = 100;
 
 /** The numbers of this node, from the same sources as its metrics. */
 export class MeasuredNode implements LocalNode {
   readonly name: string;
   readonly #parts: NodeParts;
   readonly #rates: Rates<'operations' | 'failed' | 'deliveries' | 'lagSeconds' | 'lagged'>;
+  readonly #minutes: NodeJS.Timeout;
 
   constructor(name: string, parts: NodeParts) {
     this.name = name;
     this.#parts = parts;
     this.#rates = new Rates(() => readCounts(parts));
+    const { longConnections, operationReports } = parts;
+    const beginMinute = () => longConnections.countDeliveries().then(() => operationReports.load.beginMinute());
+    this.#minutes = setInterval(beginMinute, minuteMs).unref();
   }
 
   readReport(): NodeReport {
@@ -47,6 +53,15 @@ export class MeasuredNode implements LocalNode {
     return selectClients(this.#parts.longConnections.byId.values(), question, (open) => this.#describe(open));
   }
 
+  async readLoad(measure: LoadMeasure): Promise<Load[]> {
+    await this.#parts.longConnections.countDeliveries();
+    return this.#parts.operationReports.load.find(measure);
+  }
+
+  findRefusals(requestId: string | null): Refusal[] {
+    return this.#parts.operationReports.refusals.find(requestId, this.name);
+  }
+
   endClient(id: string): Client | undefined {
     const open = this.#parts.longConnections.byId.get(id);
     if (!open) return undefined;
@@ -57,12 +72,11 @@ export class MeasuredNode implements LocalNode {
 
   stop(): void {
     this.#rates.stop();
+    clearInterval(this.#minutes);
   }
 
   #describe(open: LongConnection): Client {
-    const { id, viewerId, transport, since, subscriptions, bytesWaiting, lagMs } = open;
-    // With a wrong TRUST_PROXY a client could choose a long one.
-    const address = open.address.slice(0, maxAddressLength);
+    const { id, viewerId, address, transport, since, subscriptions, bytesWaiting, lagMs } = open;
     return { id, viewerId, address, transport, since, node: this.name, subscriptions, bytesWaiting, lagMs };
   }
 

@@ -1,7 +1,7 @@
 import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { streamTransports } from '../../live/live-counts.ts';
-import type { MetricSeries, Metrics } from './metrics.ts';
+import type { Labels, MetricSeries, Metrics } from './metrics.ts';
 
 /** The metrics of subscriptions, deliveries and the bus. */
 export function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void {
@@ -53,10 +53,6 @@ export function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void
   ]);
 }
 
-function toSeries(
-  label: string,
-  counts: ReadonlyMap<string, number>,
-  labels: Record<string, string> = {},
-): MetricSeries[] {
+function toSeries(label: string, counts: ReadonlyMap<string, number>, labels: Labels = {}): MetricSeries[] {
   return Array.from(counts, ([key, value]) => ({ labels: { ...labels, [label]: key }, value }));
 }

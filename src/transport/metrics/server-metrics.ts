@@ -41,9 +41,7 @@ export function createMetrics(parts: MeasuredParts) {
   metrics.counter('postroom_deprecated_fields_total', 'Operations that used a deprecated element of the schema.', () =>
     Array.from(operationReports.deprecatedUses, ([coordinate, count]) => ({ labels: { coordinate }, value: count })),
   );
-  metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', () =>
-    engine.countRateLimited(),
-  );
+  metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', engine.countRateLimited);
   addLiveMetrics(metrics, parts.bus, parts.fanOut);
   metrics.histogram('postroom_database_seconds', 'Durations of database work, by kind.', () =>
     Object.entries(timings).map(([kind, histogram]) => ({ labels: { kind }, histogram })),

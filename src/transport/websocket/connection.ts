@@ -65,6 +65,7 @@ export class WebSocketConnection implements LongConnection {
   readonly operationStarts = new StartOrder();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
+  deliveries = 0;
   hasEnded = false;
   /** Called once, as soon as either side ends it. */
   onEnd: (code: number, reason: string) => void = () => {};

@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     const opened = await openAsAdmin(world);
     const rows = opened.page.locator('#connections tbody tr');
     const found = async (text: string) => {
-      await opened.press('Search');
+      await opened.press('Search', 'Connections');
       await opened.announces(text);
     };
     await expect.poll(() => rows.count()).toBe(4);
@@ -170,10 +170,55 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await opened.press(`Ada, ${ada.email}`);
     await opened.announces('1 connection matches the search.');
     expect(await opened.rows('connections', 'Ada').count()).toBe(1);
-    await opened.page.getByLabel('Address').fill('192.0.2.1');
+    await opened.page.getByLabel('Address', { exact: true }).fill('192.0.2.1');
     await found('No connection matches the search.');
-    await opened.press('Clear');
+    await opened.press('Clear', 'Connections');
     await expect.poll(() => rows.count()).toBe(6);
+    opened.expectNoFault(postroom);
+  });
+
+  it('shows who loads the server, in the chosen order', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada } = world;
+    for (let n = 0; n < 40; n += 1) await postroom.ask('{ __typename }', {}, ada.token);
+    const eve = await postroom.signUp('Eve');
+    for (let n = 0; n < 3; n += 1) await postroom.send('{ nothing }', {}, eve.token);
+    const opened = await openAsAdmin(world);
+    const users = opened.page.locator('#load-users tbody th');
+    await expect.poll(async () => (await users.allTextContents())[0]).toBe('Ada');
+    expect(await opened.rows('load-users', 'Eve').textContent()).toBe('Eve303');
+    await opened.rows('load-addresses', '127.0.0.1').waitFor();
+    await opened.page.getByLabel('Order by').selectOption('Refusals');
+    await expect.poll(() => users.allTextContents()).toEqual(['Eve']);
+    await opened.page.getByLabel('Order by').selectOption('Deliveries');
+    await opened.announces('No deliveries in the last five minutes.');
+    expect(await users.count()).toBe(0);
+    opened.expectNoFault(postroom);
+  });
+
+  it('shows why operations were refused, and finds one by its request id', async () => {
+    const world = await launchStreamFixture({ NODE_NAME: 'north' });
+    const { postroom, ada, room } = world;
+    const rename = 'mutation Rename($id: ID!) { updateRoom(input: { id: $id, name: "mine" }) { room { id } } }';
+    const { headers } = await postroom.send(rename, { id: room }, ada.token);
+    await postroom.send('{ nothing }');
+    const opened = await openAsAdmin(world);
+    const requestId = headers.get('x-request-id') ?? '';
+    const refusals = opened.page.locator('#refusals tbody tr');
+    await expect.poll(() => refusals.count()).toBe(2);
+    await opened.page.getByLabel('Request id').fill(` ${requestId} `);
+    await opened.page.getByLabel('Request id').press('Enter');
+    await expect.poll(() => refusals.count()).toBe(1);
+    const shown = await opened.rows('refusals', 'FORBIDDEN').getByRole('cell').allTextContents();
+    const [reason, time, ...others] = shown;
+    expect(reason).toBe('Only the owner and admins can change a room.');
+    expect(time).toMatch(/^\d+ \w+ \d{4}, [\d:]{8}$/);
+    expect(others).toEqual(['Rename', 'Ada', '127.0.0.1', 'north', requestId]);
+    await opened.page.getByLabel('Request id').fill('another');
+    await opened.press('Search', 'Refusals');
+    await opened.announces('No refusal has the request id “another”.');
+    await opened.press('Clear', 'Refusals');
+    await expect.poll(() => refusals.count()).toBe(2);
     opened.expectNoFault(postroom);
   });
 
@@ -526,6 +571,8 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
   }) => {
     const world = await launchStreamFixture();
     await connect(world.postroom, world.ada.token);
+    // A word that is as long as a reason may be.
+    await world.postroom.send(`query ${'Operation'.repeat(11)} { ${'x'.repeat(400)} }`);
     const opened = await Console.open(await newVisitor(browser, size), world.postroom);
     const check = async () => {
       expect(await opened.violations()).toEqual([]);
@@ -536,6 +583,8 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, () => {
     await opened.signIn(world.owner);
     await opened.isIn('Live');
     await opened.rows('connections', 'Owner').waitFor();
+    await opened.rows('refusals', 'GRAPHQL_VALIDATION_FAILED').waitFor();
+    await opened.rows('load-addresses', '127.0.0.1').waitFor();
     await opened.page.getByLabel('Each node').check();
     await check();
     await opened.find('Users', 'a');

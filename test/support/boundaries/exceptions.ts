@@ -58,6 +58,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   "transport/http/server.ts: server.once('listening')": atStart,
   'transport/http/socket-refusal.ts: socket.end(…)': destroys,
   'transport/http/socket-refusal.ts: setTimeout(…)': destroys,
+  'transport/inventory/measured-node.ts': bookkeeping,
   'transport/inventory/rates.ts': bookkeeping,
   'transport/metrics/event-loop-delay.ts': bookkeeping,
   "transport/metrics/metrics-port.ts: server.once('listening')": atStart,

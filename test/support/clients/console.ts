@@ -36,8 +36,10 @@ export class Console {
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  async press(button: string): Promise<void> {
-    await this.page.getByRole('button', { name: button, exact: true }).click();
+  /** `search`: the name of the form that has the button, if several have one with this name. */
+  async press(button: string, search?: string): Promise<void> {
+    const within = search === undefined ? this.page : this.page.getByRole('search', { name: search });
+    await within.getByRole('button', { name: button, exact: true }).click();
   }
 
   /** Waits until the page says whether it is live. */
@@ -62,7 +64,7 @@ export class Console {
 
   /** The rows of a table whose first cell has this text. */
   rows(
-    table: 'nodes' | 'rooms' | 'errors' | 'connections' | 'found-users' | 'found-rooms' | 'found-posts',
+    table: 'nodes' | 'rooms' | 'errors' | 'connections' | `load-${string}` | 'refusals' | `found-${string}`,
     name: string,
   ): Locator {
     return this.page

@@ -29,6 +29,7 @@ export class HttpStream implements Sink, LongConnection {
   readonly since: number;
   readonly subscriptions = 1;
   lagMs = 0;
+  deliveries = 0;
   readonly #exchange: Exchange;
   readonly #stream: Stream;
   readonly #format: StreamFormat;
@@ -98,7 +99,10 @@ export class HttpStream implements Sink, LongConnection {
     const now = Date.now();
     // The timer that ends the stream may be late.
     if (now >= (this.#exchange.viewer?.expiresAt ?? Number.POSITIVE_INFINITY)) return;
-    if (at !== undefined) this.lagMs = Math.max(0, now - at);
+    if (at !== undefined) {
+      this.lagMs = Math.max(0, now - at);
+      this.deliveries += 1;
+    }
     const bytes = message.encode(this.#format.encode);
     if (bytes.length > maxBufferedBytes && this.#account.isNearLimit) return this.#stream.endAsSlowConsumer(message);
     this.#send(bytes);

@@ -26,8 +26,9 @@ export class SubscriptionSink implements Sink {
 
   write(message: StreamMessage, at?: number): void {
     const bytes = message.encode(encodeNext);
-    if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes, at);
-    else this.#stream.endAsSlowConsumer(message);
+    if (!this.#writer.accepts(bytes.length)) return this.#stream.endAsSlowConsumer(message);
+    this.#writer.write(this.#prefix, bytes, at);
+    if (at !== undefined) this.#connection.deliveries += 1;
   }
 
   fail(error: unknown): void {
