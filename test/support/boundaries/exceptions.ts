@@ -62,7 +62,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'transport/metrics/event-loop-delay.ts': bookkeeping,
   "transport/metrics/metrics-port.ts: server.once('listening')": atStart,
   'transport/servers.ts: setInterval(…)': atEnd,
-  'transport/websocket/frame-turns.ts': contained,
+  'transport/websocket/frame-limits.ts': contained,
   'transport/websocket/connection.ts: contain(end)': destroys,
   'transport/websocket/connection.ts: setTimeout(…)': destroys,
   'transport/websocket/keep-alive.ts: setInterval(…)': contained,
