@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { contain } from '../../common/contain.ts';
-import { PerTurnQueue } from './per-turn-queue.ts';
+import { PerTurnQueue } from '../../common/event-loop.ts';
 
 /**
  * Per address: admitted sockets that have not sent a message. A normal client sends one as soon as it is admitted. With

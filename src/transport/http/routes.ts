@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import { Cancellation, ClientDisconnected } from '../../common/cancellation.ts';
 import { containOne } from '../../common/contain.ts';
+import { PerTurnQueue } from '../../common/event-loop.ts';
 import { createRequestId } from '../../common/ids.ts';
+import type { Config } from '../../config/config.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError, statusAsJson } from '../../errors.ts';
-import { addressOf } from '../address.ts';
-import { PerTurnQueue } from '../admission/per-turn-queue.ts';
-import { mayReadMetrics } from '../metrics/metrics-access.ts';
+import { addressOf, exactAddressOf } from '../address.ts';
 import { createPageRoute } from '../pages/route.ts';
+import { loopbackAddress } from './allowed-hosts.ts';
 import type { OwnedResponse } from './contained-server.ts';
 import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
 import { graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
@@ -155,4 +157,13 @@ function writeState(
     ...(!isWell && { 'retry-after': retryAfter503 }),
   });
   response.end(content);
+}
+
+/** Whether the client may read the metrics on the public port. */
+function mayReadMetrics(request: IncomingMessage, config: Config): boolean {
+  const address = exactAddressOf(request, config.trustProxy);
+  // A loopback address that was forwarded is one of the proxy's machine.
+  const isLocal = loopbackAddress.test(address) && loopbackAddress.test(request.socket.remoteAddress ?? '');
+  if (config.metricsPublic || isLocal) return true;
+  return isIP(address) !== 0 && config.metricsNetworks.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import { BodyBudget } from '../admission/body-budget.ts';
+import { BodyBudget } from '../admission/bytes-by-address.ts';
 import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
@@ -12,9 +12,8 @@ import type { Exchange, HttpParts } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
 import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
-import { methodNotAllowed } from './refusal.ts';
+import { linger, methodNotAllowed, refuseSocket } from './refusal.ts';
 import { createHttpHandler, refuse } from './routes.ts';
-import { linger, refuseSocket } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
 const settings = {

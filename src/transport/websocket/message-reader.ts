@@ -11,7 +11,7 @@ import {
 import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import { flushAnswers } from '../batched-writes.ts';
-import { parseClientJson } from '../json.ts';
+import { parseClientJson } from '../client-json.ts';
 import type { TransportParts } from '../transport.ts';
 import type { WebSocketConnection } from './connection.ts';
 import { SocketOperation } from './operation.ts';

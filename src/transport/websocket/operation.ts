@@ -9,7 +9,7 @@ import type { Viewer } from '../../identity/viewer.ts';
 import type { Sink, Stream, StreamMessage } from '../../live/stream.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../admission/answer-budget.ts';
-import { toGraphQLRequest } from '../graphql-request.ts';
+import { toGraphQLRequest } from '../client-json.ts';
 import { surround } from '../surround.ts';
 import type { TransportParts } from '../transport.ts';
 import type { WebSocketConnection } from './connection.ts';

@@ -6,7 +6,7 @@ import { contain } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
-import { linger, refuseSocket } from '../http/socket-refusal.ts';
+import { linger, refuseSocket } from '../http/refusal.ts';
 import type { TransportParts } from '../transport.ts';
 import { serviceRestart, WebSocketConnection } from './connection.ts';
 import { FrameLimits } from './frame-limits.ts';
