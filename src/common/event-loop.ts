@@ -70,7 +70,7 @@ export class PerTurnQueue<Work> {
   readonly #budget: TurnBudget;
   readonly #handle: (work: Work) => void;
   readonly #callerOf: (work: Work) => string;
-  readonly #waiting = new FairQueue<() => void>();
+  readonly #waiting = new FairQueue<Work>();
   #isScheduled = false;
 
   constructor(perTurn: number, handle: (work: Work) => void, callerOf: (work: Work) => string = () => '') {
@@ -79,9 +79,15 @@ export class PerTurnQueue<Work> {
     this.#callerOf = callerOf;
   }
 
+  /** Handles the work at once if this turn has some left, and nothing waits. */
   push(work: Work): void {
-    if (this.#budget.spend() >= 0) return this.#handle(work);
-    this.#waiting.add(this.#callerOf(work), () => this.#handle(work));
+    if (this.#waiting.size === 0 && this.#budget.spend() >= 0) this.#handle(work);
+    else this.defer(work);
+  }
+
+  /** The work waits for another turn. Work that waits already keeps its place. */
+  defer(work: Work): void {
+    this.#waiting.add(this.#callerOf(work), work);
     this.#schedule();
   }
 
@@ -89,10 +95,15 @@ export class PerTurnQueue<Work> {
     if (this.#isScheduled || this.#waiting.size === 0) return;
     this.#isScheduled = true;
     setImmediate(() => {
-      while (this.#waiting.size > 0 && this.#budget.spend() >= 0) this.#waiting.take()?.();
       this.#isScheduled = false;
+      while (this.#waiting.size > 0 && this.#budget.spend() >= 0) this.#handleNext();
       this.#schedule();
     });
+  }
+
+  #handleNext(): void {
+    const work = this.#waiting.take();
+    if (work !== undefined) this.#handle(work);
   }
 }
 

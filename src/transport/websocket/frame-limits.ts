@@ -1,6 +1,6 @@
 import type { RawData } from 'ws';
-import { containEach } from '../../common/contain.ts';
-import { TurnBudget } from '../../common/event-loop.ts';
+import { containOne } from '../../common/contain.ts';
+import { PerTurnQueue, TurnBudget } from '../../common/event-loop.ts';
 import type { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { tryAgainLater, type WebSocketConnection } from './connection.ts';
 import { stopParsing } from './receiver.ts';
@@ -18,7 +18,9 @@ export class FrameLimits {
   readonly #messagesPerSecond: number;
   readonly #ofTurn = new TurnBudget(framesPerTurn);
   /** Their frames wait for another turn, in order. */
-  readonly #waiting: WebSocketConnection[] = [];
+  readonly #waiting = new PerTurnQueue<WebSocketConnection>(framesPerTurn, (connection) =>
+    containOne(connection, () => connection.resumeReading(), undefined),
+  );
 
   constructor(handshakes: HandshakeQueue, messagesPerSecond: number) {
     this.#handshakes = handshakes;
@@ -32,7 +34,7 @@ export class FrameLimits {
     const count = (frames: number) => {
       // The client has closed its side.
       if (!connection.isOpen) return stopParsing(webSocket);
-      if (this.#ofTurn.spend(frames) <= 0) this.#deferFrames(connection);
+      if (this.#ofTurn.spend(frames) <= 0 && connection.deferFrames()) this.#waiting.defer(connection);
       if (frames === 0 || takeMessages(frames)) return;
       this.#handshakes.pause(address);
       connection.end(tryAgainLater, 'Too many messages');
@@ -45,17 +47,6 @@ export class FrameLimits {
     // Runs before the other listeners, which admit the next socket.
     webSocket.prependListener('error', (fault: Error & { code?: string }) => {
       if (fault.code === tooManyPieces) this.#handshakes.pause(address);
-    });
-  }
-
-  #deferFrames(connection: WebSocketConnection): void {
-    if (connection.deferFrames() && this.#waiting.push(connection) === 1) this.#schedule();
-  }
-
-  #schedule(): void {
-    setImmediate(() => {
-      containEach(this.#waiting.splice(0, framesPerTurn), (connection) => connection.resumeReading());
-      if (this.#waiting.length > 0) this.#schedule();
     });
   }
 }

@@ -1,13 +1,4 @@
-import {
-  CloseCode,
-  type CompleteMessage,
-  type ConnectionInitMessage,
-  MessageType,
-  type PingMessage,
-  type PongMessage,
-  type SubscribeMessage,
-  validateMessage,
-} from 'graphql-ws';
+import { CloseCode, type Message, MessageType, type SubscribeMessage, validateMessage } from 'graphql-ws';
 import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import { flushAnswers } from '../batched-writes.ts';
@@ -17,11 +8,8 @@ import type { WebSocketConnection } from './connection.ts';
 import { SocketOperation } from './operation.ts';
 import { findIdFault } from './seen.ts';
 
-type ConnectionMessage = ConnectionInitMessage | PingMessage | PongMessage;
-type ClientMessage = ConnectionMessage | SubscribeMessage | CompleteMessage;
-
 /** The listener of graphql-ws, which accepts a parsed message as well as a text. */
-export type MessageListener = (message: ConnectionMessage) => Promise<void>;
+export type MessageListener = (message: Message) => Promise<void>;
 
 const serverMessages = [MessageType.ConnectionAck, MessageType.Next, MessageType.Error];
 
@@ -71,10 +59,10 @@ export class MessageReader {
   }
 
   /** Undefined if the message is refused. */
-  #parse(text: string): ClientMessage | undefined {
+  #parse(text: string): Message | undefined {
     try {
       const message = validateMessage(parseClientJson(text));
-      if (!serverMessages.includes(message.type)) return message as ClientMessage;
+      if (!serverMessages.includes(message.type)) return message;
       this.#refuse('Invalid message received');
     } catch (error) {
       this.#refuse(error instanceof ClientError ? error.message : 'Invalid message received');
@@ -97,7 +85,7 @@ export class MessageReader {
 }
 
 /** Describes what is wrong with the length of a message; undefined if the length is allowed. */
-function findLengthFault({ type }: ClientMessage, length: number): string | undefined {
+function findLengthFault({ type }: Message, length: number): string | undefined {
   const maxLength = { [MessageType.Ping as string]: maxPingLength, [MessageType.Pong]: maxPongLength }[type];
   if (maxLength === undefined || length <= maxLength) return undefined;
   return `A ${type} must have at most ${maxLength} characters`;
