@@ -6,8 +6,8 @@ import type { Connections } from '../admission/connections.ts';
 import type { HttpMetrics, MeasuredRequest } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { TransportParts } from '../transport.ts';
-import type { AllowedHosts } from './allowed-hosts.ts';
 import type { Origins } from './origins.ts';
+import type { AllowedHosts } from './target.ts';
 
 export interface DependencyStates {
   database: 'up' | 'down';

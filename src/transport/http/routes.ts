@@ -9,7 +9,6 @@ import { findClientError } from '../../engine/answer.ts';
 import { ClientError, statusAsJson } from '../../errors.ts';
 import { addressOf, exactAddressOf } from '../address.ts';
 import { createPageRoute } from '../pages/route.ts';
-import { loopbackAddress } from './allowed-hosts.ts';
 import type { OwnedResponse } from './contained-server.ts';
 import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
 import { graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
@@ -18,7 +17,7 @@ import { jsonType, parseAccept } from './negotiation.ts';
 import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { writeAnswer } from './responses.ts';
-import { readTarget } from './target.ts';
+import { loopbackAddress } from './target.ts';
 
 interface Route {
   methods: readonly string[];
@@ -94,8 +93,7 @@ export function createHttpHandler(parts: HttpParts, exchanges: LatestExchanges) 
 
 function route(exchange: Exchange, routes: ReadonlyMap<string, Route>): void | Promise<void> {
   const { request, parts } = exchange;
-  const { path, authority, query } = readTarget(request);
-  parts.hosts.assertOwn(authority);
+  const { path, query } = parts.hosts.readTarget(request);
   // For a client that may not read the metrics, the path does not exist.
   const isHidden = path === '/metrics' && !mayReadMetrics(request, parts.config);
   const found = isHidden ? undefined : routes.get(path);

@@ -1,4 +1,4 @@
-import { CloseCode, type Message, MessageType, type SubscribeMessage, validateMessage } from 'graphql-ws';
+import { CloseCode, type Message, MessageType, validateMessage } from 'graphql-ws';
 import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import { flushAnswers } from '../batched-writes.ts';
@@ -11,6 +11,7 @@ import { findIdFault } from './seen.ts';
 /** The listener of graphql-ws, which accepts a parsed message as well as a text. */
 export type MessageListener = (message: Message) => Promise<void>;
 
+const invalid = 'Invalid message received';
 const serverMessages = [MessageType.ConnectionAck, MessageType.Next, MessageType.Error];
 
 /** In characters: the id and the cursor of a room. */
@@ -26,61 +27,46 @@ const maxPingLength = 16_384;
 /** Clients send the payload of a `ping` back, also the cursors of an inbox. */
 const maxPongLength = maxPingLength + lengthPerRoom * maxInboxRooms;
 
-/** Checks the messages of one client. Starts and ends its operations, and passes all other messages to graphql-ws. */
-export class MessageReader {
-  readonly #parts: TransportParts;
-  readonly #connection: WebSocketConnection;
-  readonly #listener: MessageListener;
-  #isFirst = true;
-
-  constructor(parts: TransportParts, connection: WebSocketConnection, listener: MessageListener) {
-    this.#parts = parts;
-    this.#connection = connection;
-    this.#listener = listener;
-  }
-
-  read(text: string): void {
-    if (!this.#connection.isOpen || this.#connection.isEnding) return;
-    const maxInitLength =
-      Math.max(minInitLength, lengthPerSeen * this.#parts.config.limits.subscriptions) + lengthOfInbox;
-    if (this.#isFirst && text.length > maxInitLength) {
-      return this.#refuse(`The first message must have at most ${maxInitLength} characters`);
+/**
+ * The result reads the messages of one client: checks them, starts and ends its operations, and passes all other messages to
+ * graphql-ws.
+ */
+export function createMessageReader(parts: TransportParts, connection: WebSocketConnection, listener: MessageListener) {
+  const maxInitLength = Math.max(minInitLength, lengthPerSeen * parts.config.limits.subscriptions) + lengthOfInbox;
+  let isFirst = true;
+  const handle = (message: Message, length: number) => {
+    if (message.type === MessageType.Complete) return connection.operations.get(message.id)?.leave();
+    if (message.type !== MessageType.Subscribe) return void listener(message).catch(connection.fail);
+    const { id } = message;
+    if (!connection.context?.acknowledged) return connection.end(CloseCode.Unauthorized, 'Unauthorized');
+    if (!connection.operations.has(id)) return void new SocketOperation(parts, connection, message, length);
+    connection.end(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
+  };
+  return (text: string): void => {
+    if (!connection.isOpen || connection.isEnding) return;
+    const isTooLong = isFirst && text.length > maxInitLength;
+    isFirst = false;
+    if (isTooLong) {
+      const fault = `The first message must have at most ${maxInitLength} characters`;
+      return connection.end(CloseCode.BadRequest, fault);
     }
-    this.#isFirst = false;
     // An operation may take long, and one turn may handle those of many sockets.
     flushAnswers();
-    const message = this.#parse(text);
-    if (!message) return;
-    const fault = findLengthFault(message, text.length) ?? ('id' in message ? findIdFault(message.id) : undefined);
-    if (fault) this.#refuse(fault);
-    else if (message.type === MessageType.Subscribe) this.#subscribe(message, text.length);
-    else if (message.type === MessageType.Complete) this.#connection.operations.get(message.id)?.leave();
-    else this.#listener(message).catch(this.#connection.fail);
-  }
+    const message = parse(text);
+    if (typeof message === 'string') connection.end(CloseCode.BadRequest, message);
+    else handle(message, text.length);
+  };
+}
 
-  /** Undefined if the message is refused. */
-  #parse(text: string): Message | undefined {
-    try {
-      const message = validateMessage(parseClientJson(text));
-      if (!serverMessages.includes(message.type)) return message;
-      this.#refuse('Invalid message received');
-    } catch (error) {
-      this.#refuse(error instanceof ClientError ? error.message : 'Invalid message received');
-    }
-    return undefined;
-  }
-
-  #subscribe(message: SubscribeMessage, length: number): void {
-    const connection = this.#connection;
-    if (!connection.context?.acknowledged) return connection.end(CloseCode.Unauthorized, 'Unauthorized');
-    if (connection.operations.has(message.id)) {
-      return connection.end(CloseCode.SubscriberAlreadyExists, `Subscriber for ${message.id} already exists`);
-    }
-    new SocketOperation(this.#parts, connection, message, length);
-  }
-
-  #refuse(reason: string): void {
-    this.#connection.end(CloseCode.BadRequest, reason);
+/** Returns the message, or a text that describes what is wrong. */
+function parse(text: string): Message | string {
+  try {
+    const message = validateMessage(parseClientJson(text));
+    if (serverMessages.includes(message.type)) return invalid;
+    const idFault = 'id' in message ? findIdFault(message.id) : undefined;
+    return findLengthFault(message, text.length) ?? idFault ?? message;
+  } catch (error) {
+    return error instanceof ClientError ? error.message : invalid;
   }
 }
 

@@ -10,8 +10,8 @@ import { readSeen } from './seen.ts';
 type ConnectionContext = Context<Record<string, unknown> | undefined, WebSocketConnection>;
 
 /**
- * graphql-ws handles the connection: its acknowledgement, its pings, and what a client does wrong there. `MessageReader` starts
- * and ends the operations, because the engine serialises their results.
+ * graphql-ws handles the connection: its acknowledgement, its pings, and what a client does wrong there. Operations are
+ * started and ended by the reader of messages, because the engine serialises their results.
  */
 export function createProtocol(parts: TransportParts): Server<WebSocketConnection> {
   return makeServer<Record<string, unknown> | undefined, WebSocketConnection>({

@@ -11,7 +11,7 @@ import type { TransportParts } from '../transport.ts';
 import { serviceRestart, WebSocketConnection } from './connection.ts';
 import { FrameLimits } from './frame-limits.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { type MessageListener, MessageReader } from './message-reader.ts';
+import { createMessageReader, type MessageListener } from './message-reader.ts';
 import { createProtocol } from './protocol.ts';
 
 /** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
@@ -108,8 +108,8 @@ function start(
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage(listener) {
-        const reader = new MessageReader(parts, connection, listener as unknown as MessageListener);
-        webSocket.on('message', (data: RawData) => reader.read(String(data)));
+        const read = createMessageReader(parts, connection, listener as unknown as MessageListener);
+        webSocket.on('message', (data: RawData) => read(String(data)));
       },
     },
     connection,
