@@ -9,7 +9,6 @@ import { readGivenKeys, readStoredKeys } from '../identity/session/session-key.t
 import { probeBus } from '../live/bus/open-bus.ts';
 import { assertAddressesFree } from './address.ts';
 import { explainFailures, WrongArguments } from './failure.ts';
-import { findVulnerableNode } from './node-release.ts';
 
 /** What must be set before the first user comes, and why the default is not enough. The README has the same list. */
 const production: [string, RegExp, string][] = [
@@ -19,6 +18,10 @@ const production: [string, RegExp, string][] = [
   ['SESSION_KEY', /./, 'must be a key that you keep: backups contain none, and without it all sessions end'],
   ['METRICS_PORT', /\d/, 'must be a port that no proxy leads to, so that clients cannot read the metrics'],
 ];
+
+const lastOldest = '26.13.1';
+/** For each major version, the oldest release of Node without known vulnerabilities that reach a server: SECURITY.md. */
+const oldestReleases = ['24.22.3', lastOldest];
 
 /**
  * `validate [--production]`: validates settings, schema, database and bus, and changes nothing. Prints a line for each, and one
@@ -48,6 +51,14 @@ export async function validate(args: string[]): Promise<number> {
   }
   if (isProduction) results.push(await report('production', checkProduction));
   return results.every(Boolean) ? 0 : 1;
+}
+
+/** What is wrong with a releaseof Node that has known vulnerabilities. Other major versions are compared with the last. */
+function findVulnerableNode(release = process.versions.node): string | undefined {
+  const [major] = release.split('.');
+  const oldest = oldestReleases.find((each) => each.startsWith(`${major}.`)) ?? lastOldest;
+  if (release.localeCompare(oldest, 'en', { numeric: true }) >= 0) return undefined;
+  return `${release} has known vulnerabilities; ${oldestReleases.join(' and ')} are the oldest releases without them`;
 }
 
 function checkProduction(): string {

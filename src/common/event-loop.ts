@@ -62,6 +62,51 @@ export class TurnBudget {
   }
 }
 
+/**
+ * Handles a limited amount of work in one turn of the event loop. The rest waits so that other work can run between the
+ * turns, and callers take turns.
+ */
+export class PerTurnQueue<Work> {
+  readonly #budget: TurnBudget;
+  readonly #handle: (work: Work) => void;
+  readonly #callerOf: (work: Work) => string;
+  readonly #waiting = new FairQueue<Work>();
+  #isScheduled = false;
+
+  constructor(perTurn: number, handle: (work: Work) => void, callerOf: (work: Work) => string = () => '') {
+    this.#budget = new TurnBudget(perTurn);
+    this.#handle = handle;
+    this.#callerOf = callerOf;
+  }
+
+  /** Handles the work at once if this turn has some left, and nothing waits. */
+  push(work: Work): void {
+    if (this.#waiting.size === 0 && this.#budget.spend() >= 0) this.#handle(work);
+    else this.defer(work);
+  }
+
+  /** The work waits for another turn. Work that waits already keeps its place. */
+  defer(work: Work): void {
+    this.#waiting.add(this.#callerOf(work), work);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.size === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      while (this.#waiting.size > 0 && this.#budget.spend() >= 0) this.#handleNext();
+      this.#schedule();
+    });
+  }
+
+  #handleNext(): void {
+    const work = this.#waiting.take();
+    if (work !== undefined) this.#handle(work);
+  }
+}
+
 function endGrant(): void {
   isGranted = false;
 }

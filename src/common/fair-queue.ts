@@ -11,10 +11,11 @@ export class FairQueue<Item> {
     return this.#queues.get(caller)?.size ?? 0;
   }
 
+  /** An item that waits already keeps its place. */
   add(caller: string, item: Item): void {
-    const queue = this.#queues.get(caller);
-    if (queue) queue.add(item);
-    else this.#queues.set(caller, new Set([item]));
+    const queue = this.#queues.get(caller) ?? new Set();
+    if (queue.has(item)) return;
+    this.#queues.set(caller, queue.add(item));
     this.#size += 1;
   }
 

@@ -22,3 +22,11 @@ export function parseChoice<Name extends string>(names: readonly Name[]): (value
     throw new BadSetting(setting, value, `must be one of ${names.join(', ')}`);
   };
 }
+
+/** A parser of a setting whose value has this form, and may have to be a URL. It throws BadSetting for any other value. */
+export function parseText(form: RegExp, rule: string, { isUrl = false } = {}) {
+  return (value: string, setting: string): string => {
+    if (form.test(value) && (!isUrl || URL.canParse(value))) return value;
+    throw new BadSetting(setting, value, rule);
+  };
+}

@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { BadSetting, parseChoice } from './bad-setting.ts';
+import { BadSetting, parseChoice, parseText } from './bad-setting.ts';
 import { parseDatabaseUrl } from './database-url.ts';
 import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
 import { parsePrivateKeys } from './private-keys.ts';
@@ -140,15 +140,21 @@ function parseFlag(value: string, name: string): boolean {
   return value === 'true';
 }
 
-function parsePublicUrl(url: string): string {
-  if (/^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url)) return url;
-  throw new BadSetting('PUBLIC_URL', url, 'must be an http or https URL of a host and an optional path');
-}
-
-function parseNodeName(name: string): string {
-  if (/^[\w.:/-]{1,100}$/.test(name)) return name;
-  throw new BadSetting('NODE_NAME', name, 'must be 1 to 100 of the characters A to Z, a to z, 0 to 9, _ . : / -');
-}
+const parsePublicUrl = parseText(
+  /^https?:\/\/[^?#@]+$/,
+  'must be an http or https URL of a host and an optional path',
+  { isUrl: true },
+);
+const parseNodeName = parseText(
+  /^[\w.:/-]{1,100}$/,
+  'must be 1 to 100 of the characters A to Z, a to z, 0 to 9, _ . : / -',
+);
+const parseRedisUrl = parseText(
+  /^rediss?:\/\/[^/?#]+[^@]*$/,
+  'must be a redis:// or rediss:// URL; special characters of the password must be percent-encoded',
+  { isUrl: true },
+);
+const parseHttpUrl = parseText(/^https?:/, 'must be an http or https URL', { isUrl: true });
 
 function parseOrigins(list: string): string[] {
   const origins = splitList(list);
@@ -175,12 +181,6 @@ function splitList(list: string): string[] {
   return list.split(',').flatMap((entry) => entry.trim() || []);
 }
 
-function parseRedisUrl(url: string): string {
-  if (/^rediss?:\/\/[^/?#]+[^@]*$/.test(url) && URL.canParse(url)) return url;
-  const rule = 'must be a redis:// or rediss:// URL; special characters of the password must be percent-encoded';
-  throw new BadSetting('REDIS_URL', url, rule);
-}
-
 function parseSessionKey(pem: string): string {
   try {
     parsePrivateKeys(pem);
@@ -201,8 +201,9 @@ const oauthNeeds = {
 };
 
 function readOAuth(text: (name: string) => string | undefined) {
-  const issuer = parseUrl(text('OAUTH_ISSUER'), 'OAUTH_ISSUER');
-  const introspectionUrl = parseUrl(text('OAUTH_INTROSPECTION_URL'), 'OAUTH_INTROSPECTION_URL');
+  const readUrl = (name: string) => text(name) && parseHttpUrl(text(name) ?? '', name);
+  const issuer = readUrl('OAUTH_ISSUER');
+  const introspectionUrl = readUrl('OAUTH_INTROSPECTION_URL');
   for (const [name, needed] of Object.entries(oauthNeeds)) {
     const value = text(name);
     const missing = value && needed.find((other) => text(other) === undefined);
@@ -216,9 +217,4 @@ function readOAuth(text: (name: string) => string | undefined) {
     clientId: text('OAUTH_CLIENT_ID'),
     clientSecret: text('OAUTH_CLIENT_SECRET'),
   };
-}
-
-function parseUrl(url: string | undefined, name: string): string | undefined {
-  if (url === undefined || (URL.canParse(url) && /^https?:/.test(url))) return url;
-  throw new BadSetting(name, url, 'must be an http or https URL');
 }

@@ -1,4 +1,4 @@
-import { BadSetting, parseChoice } from './bad-setting.ts';
+import { BadSetting, parseChoice, parseText } from './bad-setting.ts';
 
 /* https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
 
@@ -40,16 +40,17 @@ export function readTracing({ parsed, optional, flag }: SettingReaders): Tracing
   // The path of OTLP is added only to the endpoint of all signals.
   const url =
     optional('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', parseEndpoint) ?? (all && `${all.replace(/\/$/, '')}/v1/traces`);
+  const serviceName = optional('OTEL_SERVICE_NAME', parseServiceName);
   const settings = {
     headers: parsed('OTEL_EXPORTER_OTLP_HEADERS', '', parseHeaders),
     resource: {
       'service.name': 'postroom',
       ...parsed('OTEL_RESOURCE_ATTRIBUTES', '', (list, name) => parsePairs(list, name)),
-      ...optional('OTEL_SERVICE_NAME', parseServiceName),
+      ...(serviceName !== undefined && { 'service.name': serviceName }),
     },
     sampler: {
       name: parsed('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseChoice(samplers)),
-      ratio: parsed('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio),
+      ratio: Number(parsed('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio)),
     },
     hasDocuments: flag('TRACE_DOCUMENTS', false),
     followsClients: flag('TRACE_CLIENTS', true),
@@ -57,17 +58,16 @@ export function readTracing({ parsed, optional, flag }: SettingReaders): Tracing
   return flag('OTEL_SDK_DISABLED', false) || url === undefined ? undefined : { url, ...settings };
 }
 
-/** The attribute of the name. */
-function parseServiceName(value: string, name: string): Record<string, string> {
-  if (/^[^\p{Cc}]{1,200}$/u.test(value)) return { 'service.name': value };
-  throw new BadSetting(name, value, 'must be at most 200 characters, none of them a control character');
-}
-
-function parseEndpoint(url: string, name: string): string {
-  if (/^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url)) return url;
-  const rule = 'must be an http or https URL of a host and an optional path, without credentials';
-  throw new BadSetting(name, url, rule);
-}
+const parseEndpoint = parseText(
+  /^https?:\/\/[^?#@]+$/,
+  'must be an http or https URL of a host and an optional path, without credentials',
+  { isUrl: true },
+);
+const parseServiceName = parseText(
+  /^[^\p{Cc}]{1,200}$/u,
+  'must be at most 200 characters, none of them a control character',
+);
+const parseRatio = parseText(/^(0|1|0?\.\d{1,15}|[01]\.0*)$/, 'must be a number from 0 to 1, such as 0.05');
 
 function parseHeaders(list: string, name: string): Record<string, string> {
   const headers = parsePairs(list, name, '(hidden)');
@@ -101,9 +101,4 @@ function decode(value: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function parseRatio(value: string, name: string): number {
-  if (/^(0|1|0?\.\d{1,15}|[01]\.0*)$/.test(value)) return Number(value);
-  throw new BadSetting(name, value, 'must be a number from 0 to 1, such as 0.05');
 }

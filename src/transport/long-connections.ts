@@ -8,6 +8,11 @@ const batchMs = 100;
 /** Reconnecting clients are admitted one after the other anyway: smaller batches would only prolong the drain. */
 const minBatch = 50;
 
+/**
+ * The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live.
+ */
+export const maxBufferedBytes = 256 * 1024;
+
 /** A connection that lasts until one side closes it: a WebSocket, or a stream over HTTP. */
 export interface LongConnection extends Failing {
   readonly id: string;

@@ -124,7 +124,7 @@ async function expectContained({ id }: Boundary): Promise<void> {
   expect(postroom.process.exitCode).toBe(null);
   if (shared.has(id)) return;
   expect(line['requestId'] ?? line['connectionId'], JSON.stringify(line)).toBeTypeOf('string');
-  const isAfterEnd = /'(?:close|finish|end|error)'|cancel/.test(id);
+  const isAfterEnd = /'(?:close|finish|end|error)'|leave/.test(id);
   if (!isAfterEnd) expect(scene.endings).toContainEqual(expect.toBeOneOf([500, 1011, 1006, destroyed, closed]));
 }
 

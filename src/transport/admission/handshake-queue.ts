@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { contain } from '../../common/contain.ts';
-import { PerTurnQueue } from './per-turn-queue.ts';
+import { PerTurnQueue } from '../../common/event-loop.ts';
 
 /**
  * Per address: admitted sockets that have not sent a message. A normal client sends one as soon as it is admitted. With
@@ -31,8 +31,6 @@ interface AddressSockets {
   /** Admitted sockets that have not sent a message yet. */
   silent: Set<Socket>;
   isPaused: boolean;
-  /** Whether it waits for its turn to admit a handshake. */
-  isQueued: boolean;
 }
 
 /**
@@ -97,7 +95,7 @@ export class HandshakeQueue {
   #find(address: string): AddressSockets {
     const existing = this.#addresses.get(address);
     if (existing) return existing;
-    const sockets = { count: 0, pending: new Map(), silent: new Set<Socket>(), isPaused: false, isQueued: false };
+    const sockets = { count: 0, pending: new Map(), silent: new Set<Socket>(), isPaused: false };
     this.#addresses.set(address, sockets);
     return sockets;
   }
@@ -115,13 +113,10 @@ export class HandshakeQueue {
   }
 
   #queueTurn(sockets: AddressSockets): void {
-    if (sockets.isQueued || !mayAdmit(sockets)) return;
-    sockets.isQueued = true;
-    this.#turns.push(sockets);
+    if (mayAdmit(sockets)) this.#turns.push(sockets);
   }
 
   #admitNext(sockets: AddressSockets): void {
-    sockets.isQueued = false;
     const [socket] = sockets.pending.keys();
     if (!socket || !mayAdmit(sockets)) return;
     sockets.silent.add(socket);

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Failing } from '../../common/contain.ts';
 import type { Call } from '../../engine/operation.ts';
-import type { BodyBudget } from '../admission/body-budget.ts';
+import type { BodyBudget } from '../admission/bytes-by-address.ts';
 import type { Connections } from '../admission/connections.ts';
 import type { HttpMetrics, MeasuredRequest } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { TransportParts } from '../transport.ts';
-import type { AllowedHosts } from './allowed-hosts.ts';
 import type { Origins } from './origins.ts';
+import type { AllowedHosts } from './target.ts';
 
 export interface DependencyStates {
   database: 'up' | 'down';

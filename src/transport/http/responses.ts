@@ -8,7 +8,7 @@ import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
 import { type Accepted, graphqlResponseType, jsonType } from './negotiation.ts';
-import { retryAfter503 } from './refusal.ts';
+import { lingerMs, retryAfter503 } from './refusal.ts';
 import { metadataUrlOf } from './resource-metadata.ts';
 
 export interface AnswerTraits {
@@ -26,7 +26,6 @@ const maxDrainedBytes = 1_000_000;
 const maxDrainedPieces = 1_024;
 /** The same maximum for an answer with status 503. */
 const maxUnwantedBytes = 16_384;
-const lingerMs = 1_000;
 
 /**
  * Writes an answer together with the other answers of the turn. A success is `application/json` for a client that

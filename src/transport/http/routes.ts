@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import { Cancellation, ClientDisconnected } from '../../common/cancellation.ts';
 import { containOne } from '../../common/contain.ts';
+import { PerTurnQueue } from '../../common/event-loop.ts';
 import { createRequestId } from '../../common/ids.ts';
+import type { Config } from '../../config/config.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError, statusAsJson } from '../../errors.ts';
-import { addressOf } from '../address.ts';
-import { PerTurnQueue } from '../admission/per-turn-queue.ts';
-import { mayReadMetrics } from '../metrics/metrics-access.ts';
+import { addressOf, exactAddressOf } from '../address.ts';
 import { createPageRoute } from '../pages/route.ts';
 import type { OwnedResponse } from './contained-server.ts';
 import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
@@ -16,7 +17,7 @@ import { jsonType, parseAccept } from './negotiation.ts';
 import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { writeAnswer } from './responses.ts';
-import { readTarget } from './target.ts';
+import { loopbackAddress } from './target.ts';
 
 interface Route {
   methods: readonly string[];
@@ -92,8 +93,7 @@ export function createHttpHandler(parts: HttpParts, exchanges: LatestExchanges) 
 
 function route(exchange: Exchange, routes: ReadonlyMap<string, Route>): void | Promise<void> {
   const { request, parts } = exchange;
-  const { path, authority, query } = readTarget(request);
-  parts.hosts.assertOwn(authority);
+  const { path, query } = parts.hosts.readTarget(request);
   // For a client that may not read the metrics, the path does not exist.
   const isHidden = path === '/metrics' && !mayReadMetrics(request, parts.config);
   const found = isHidden ? undefined : routes.get(path);
@@ -155,4 +155,13 @@ function writeState(
     ...(!isWell && { 'retry-after': retryAfter503 }),
   });
   response.end(content);
+}
+
+/** Whether the client may read the metrics on the public port. */
+function mayReadMetrics(request: IncomingMessage, config: Config): boolean {
+  const address = exactAddressOf(request, config.trustProxy);
+  // A loopback address that was forwarded is one of the proxy's machine.
+  const isLocal = loopbackAddress.test(address) && loopbackAddress.test(request.socket.remoteAddress ?? '');
+  if (config.metricsPublic || isLocal) return true;
+  return isIP(address) !== 0 && config.metricsNetworks.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 }

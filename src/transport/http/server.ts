@@ -2,20 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import { BodyBudget } from '../admission/body-budget.ts';
+import { BodyBudget } from '../admission/bytes-by-address.ts';
 import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
-import { AllowedHosts } from './allowed-hosts.ts';
 import { createContainedServer } from './contained-server.ts';
 import type { Exchange, HttpParts } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
 import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
-import { methodNotAllowed } from './refusal.ts';
+import { linger, methodNotAllowed, refuseSocket } from './refusal.ts';
 import { createHttpHandler, refuse } from './routes.ts';
-import { linger, refuseSocket } from './socket-refusal.ts';
-import { readTarget } from './target.ts';
+import { AllowedHosts } from './target.ts';
 
 const settings = {
   headersTimeout: 10_000,
@@ -24,7 +22,7 @@ const settings = {
   /** Longer than that of usual load balancers, which would otherwise send requests to a socket that is being closed. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // Checked by readTarget, which answers with an error of its own.
+  // Checked by AllowedHosts, which answers with an error of its own.
   requireHostHeader: false,
   /** A request that offers another protocol, such as HTTP/2, is answered in HTTP/1.1. */
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
@@ -77,8 +75,7 @@ export function createHttpServer(
     // The socket may fail before another listener is added.
     socket.on('error', ignore);
     try {
-      const { path, authority } = readTarget(request);
-      hosts.assertOwn(authority);
+      const { path } = hosts.readTarget(request);
       if (path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
       if (upgrade(request, socket, head)) connections.release(socket);

@@ -3,17 +3,16 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import { ClientError, clientErrors } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
-import { AllowedHosts } from '../http/allowed-hosts.ts';
 import { createContainedServer } from '../http/contained-server.ts';
 import { LatestExchanges } from '../http/latest-exchanges.ts';
-import { readTarget } from '../http/target.ts';
+import { AllowedHosts } from '../http/target.ts';
 import type { Metrics } from './metrics.ts';
 
 const settings = {
   headersTimeout: 10_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
-  // Checked by readTarget.
+  // Checked by AllowedHosts.
   requireHostHeader: false,
 };
 const stallMs = 60_000;
@@ -40,8 +39,7 @@ async function serve(
   response: ServerResponse,
   { hosts, metrics }: { hosts: AllowedHosts; metrics: Metrics },
 ): Promise<void> {
-  const { path, authority } = readTarget(request);
-  hosts.assertOwn(authority);
+  const { path } = hosts.readTarget(request);
   if (path !== '/metrics') throw new ClientError('NOT_FOUND', 'Only /metrics is here.');
   if (request.method !== 'GET' && request.method !== 'HEAD') throw new ClientError('METHOD_NOT_ALLOWED');
   await metrics.write(response);

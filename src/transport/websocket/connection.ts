@@ -9,7 +9,6 @@ import type { StreamEnd } from '../../live/live-counts.ts';
 import type { Log } from '../../log/log.ts';
 import type { LongConnection } from '../long-connections.ts';
 import { SocketCredentials } from './credentials.ts';
-import { StartOrder } from './operation/start-order.ts';
 import { stopParsing, takeUnparsed, unfinishedBytes } from './receiver.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { SocketWriter } from './writer.ts';
@@ -37,8 +36,8 @@ type ConnectionParts = Pick<WebSocketConnection, 'address' | 'authorization' | '
 
 /** An operation that is not over. */
 interface OpenOperation {
-  /** Stops work that nobody waits for. */
-  cancel(): void;
+  /** Ends it without a message, and stops work that nobody waits for. */
+  leave(): void;
   /** Ends a subscription that the current credentials do not allow. */
   checkScope(viewer: Viewer | null): void;
   /** Stops a subscription without a message: its end is that of the connection. */
@@ -62,7 +61,10 @@ export class WebSocketConnection implements LongConnection {
   readonly credentials = new SocketCredentials(this);
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
-  readonly operationStarts = new StartOrder();
+  /** That of graphql-ws; undefined before `connection_init`. */
+  context: { readonly acknowledged: boolean } | undefined;
+  /** Resolves when all operations that have arrived so far have started. */
+  allStarted: Promise<unknown> = Promise.resolve();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
   deliveries = 0;
@@ -73,8 +75,8 @@ export class WebSocketConnection implements LongConnection {
   streamEnd: StreamEnd = 'client';
   /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
   #seen: SeenPositions = new Map();
-  /** The bytes that are counted for the messages of running operations, by id. */
-  readonly #messages = new Map<string, number>();
+  /** The number of messages that are counted by `holdMessage`. */
+  #heldMessages = 0;
   readonly #log: Pick<Log, 'error'>;
   #isReadingPaused = false;
   /** Bytes of frames that wait, and of incomplete messages. */
@@ -176,18 +178,30 @@ export class WebSocketConnection implements LongConnection {
   }
 
   /**
-   * Counts the message of a new operation until the operation is over or is a stream. While the memory budget of
-   * its address is almost used up, no further messages are read until the operations already read are done.
+   * Counts the message of a new operation until `dropMessage`, when the operation is over or is a stream. While the memory
+   * budget of its address is almost used up, no further messages are read until the operations already read are done.
    * Without this, a client that resumes 100 subscriptions of 8,000 characters would exceed the budget of its socket.
+   * Returns the number of bytes.
    */
-  holdMessage(id: string, length: number): void {
-    if (this.#messages.has(id)) return;
+  holdMessage(length: number): number {
     const bytes = pendingOperationBytes + bytesPerMessageCharacter * length;
-    this.#messages.set(id, bytes);
+    this.#heldMessages += 1;
     this.account.add(bytes);
-    if (this.#isReadingPaused || !this.account.isNearLimit) return;
-    this.#isReadingPaused = true;
-    this.pauseReading();
+    if (!this.#isReadingPaused && this.account.isNearLimit) {
+      this.#isReadingPaused = true;
+      this.pauseReading();
+    }
+    return bytes;
+  }
+
+  dropMessage(bytes: number): void {
+    this.#heldMessages -= 1;
+    this.account.add(-bytes);
+    if (this.#heldMessages > 0) return;
+    if (this.#pendingClose) this.end(this.#pendingClose.code, this.#pendingClose.reason);
+    if (!this.#isReadingPaused) return;
+    this.#isReadingPaused = false;
+    this.resumeReading();
   }
 
   /** Reads no frame after this one until `resumeReading`. False if no further frame has arrived. */
@@ -244,7 +258,7 @@ export class WebSocketConnection implements LongConnection {
   /** Messages that arrive from now on are ignored: their operations never start. */
   #endWhenAnswered(code: number, reason: string): void {
     this.#pendingClose = { code, reason };
-    if (this.#messages.size === 0) this.end(code, reason);
+    if (this.#heldMessages === 0) this.end(code, reason);
   }
 
   /**
@@ -262,29 +276,13 @@ export class WebSocketConnection implements LongConnection {
     this.#finish(code, reason);
   }
 
-  /** Called when the operation with this id is over. */
-  removeOperation(id: string): void {
-    this.operations.delete(id);
-    this.dropMessage(id);
-  }
-
-  /** The operation needs its message no longer: it is a stream, or is over. */
-  dropMessage(id: string): void {
-    this.account.add(-(this.#messages.get(id) ?? 0));
-    this.#messages.delete(id);
-    if (this.#pendingClose) this.#endWhenAnswered(this.#pendingClose.code, this.#pendingClose.reason);
-    if (!this.#isReadingPaused || this.#messages.size > 0) return;
-    this.#isReadingPaused = false;
-    this.resumeReading();
-  }
-
   #finish(code: number, reason: string): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     if (code === noCloseFrame && this.streamEnd === 'client') this.streamEnd = 'disconnected';
     this.credentials.stop();
     clearTimeout(this.#unavailable);
-    for (const operation of this.operations.values()) contain(() => operation.cancel(), this.fail)();
+    for (const operation of this.operations.values()) contain(() => operation.leave(), this.fail)();
     this.onEnd(code, reason);
     this.writer.close();
     this.account.close();

@@ -1,21 +1,18 @@
-import { type ExecutionArgs, parse } from 'graphql';
 import { CloseCode, type Context, makeServer, type Server } from 'graphql-ws';
 import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { TransportParts } from '../transport.ts';
 import { tryAgainLater, type WebSocketConnection } from './connection.ts';
-import { findRefusal } from './operation/operation-refused.ts';
-import { SocketOperation } from './operation/socket-operation.ts';
 import { readSeen } from './seen.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 
-/** graphql-ws looks up an operation in a document. The engine has its own documents, so it gets this one. */
-const document = parse('{ __typename }');
-
 type ConnectionContext = Context<Record<string, unknown> | undefined, WebSocketConnection>;
 
-/** The callbacks of graphql-ws: authentication, and operations. */
+/**
+ * graphql-ws handles the connection: its acknowledgement, its pings, and what a client does wrong there. Operations are
+ * started and ended by the reader of messages, because the engine serialises their results.
+ */
 export function createProtocol(parts: TransportParts): Server<WebSocketConnection> {
   return makeServer<Record<string, unknown> | undefined, WebSocketConnection>({
     onConnect: (context) => connect(context, parts),
@@ -23,25 +20,13 @@ export function createProtocol(parts: TransportParts): Server<WebSocketConnectio
       if (context.acknowledged && payload && 'authorization' in payload)
         await renew(context, payload['authorization'], parts);
     },
-    onSubscribe({ extra, subscriptions }, id, payload) {
-      const operationCount = Object.keys(subscriptions).length;
-      const operation = new SocketOperation(parts, extra, { id, payload, operationCount });
-      return { document, contextValue: operation, rootValue: undefined } as unknown as ExecutionArgs;
-    },
-    execute(args) {
-      const operation = args.contextValue as AsyncGenerator<never>;
-      // graphql-ws keeps the arguments until the operation is over.
-      Object.assign(args, { contextValue: undefined });
-      return operation;
-    },
-    // The engine has already formatted the errors.
-    onError: (_context, _id, _payload, errors) => findRefusal(errors[0])?.body.errors,
   });
 }
 
 /** Finds the viewer, and the cursors after which subscriptions resume; false closes the socket with 4403. */
 async function connect(context: ConnectionContext, parts: TransportParts): Promise<boolean> {
   const { extra, connectionParams } = context;
+  extra.context = context;
   const given = connectionParams?.['authorization'] ?? extra.authorization;
   const seen = readSeen(connectionParams?.['live'], parts.config.limits.subscriptions);
   // Neither is needed again, and both may be long.

@@ -6,18 +6,14 @@ import { contain } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
-import { MessageBudget } from '../admission/message-budget.ts';
-import { linger, refuseSocket } from '../http/socket-refusal.ts';
+import { linger, refuseSocket } from '../http/refusal.ts';
 import type { TransportParts } from '../transport.ts';
-import { serviceRestart, tryAgainLater, WebSocketConnection } from './connection.ts';
-import { FrameTurns } from './frame-turns.ts';
+import { serviceRestart, WebSocketConnection } from './connection.ts';
+import { FrameLimits } from './frame-limits.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { countOf, type MessageListener, MessageReader } from './message-reader.ts';
+import { createMessageReader, type MessageListener } from './message-reader.ts';
 import { createProtocol } from './protocol.ts';
-import { stopParsing } from './receiver.ts';
 
-/** The error code of ws for a frame or a message in too many pieces. */
-const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 /** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
 const serverOptions = {
   noServer: true,
@@ -37,7 +33,8 @@ export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
-  const turns = new FrameTurns();
+  const handshakes = new HandshakeQueue(parts.config.limits.sockets);
+  const frameLimits = new FrameLimits(handshakes, parts.config.limits.messages);
   // Its functions live as long as the socket, so they must not close over the request.
   const openConnection = (connection: WebSocketConnection) => {
     const { webSocket, socket } = connection;
@@ -45,13 +42,12 @@ export function createWebSocketEndpoint(parts: TransportParts) {
     webSocket.once('close', () => parts.longConnections.delete(connection));
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
-    limitFrames(connection, new MessageBudget(parts.config.limits.messages), turns, handshakes);
+    frameLimits.watch(connection);
     keepAlive.watch(connection);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
     start(protocol, connection, parts, markActive);
   };
-  const handshakes = new HandshakeQueue(parts.config.limits.sockets);
   return {
     /** The number of open sockets. */
     get size() {
@@ -98,39 +94,11 @@ export function createWebSocketEndpoint(parts: TransportParts) {
   };
 }
 
-/**
- * Limits the frames in one turn of the event loop, and closes a socket that sends too many, with a code that tells its
- * client to try again later.
- */
-function limitFrames(
-  connection: WebSocketConnection,
-  budget: MessageBudget,
-  turns: FrameTurns,
-  handshakes: HandshakeQueue,
-): void {
-  const { webSocket } = connection;
-  const count = (frames: number) => {
-    // The client has closed its side.
-    if (!connection.isOpen) return stopParsing(webSocket);
-    turns.count(connection, frames);
-    if (frames === 0 || budget.take(frames)) return;
-    handshakes.pause(connection.address);
-    connection.end(tryAgainLater, 'Too many messages');
-  };
-  webSocket.on('message', (data: RawData) => count(countOf(data as Buffer)));
-  webSocket.on('ping', () => count(1));
-  webSocket.on('pong', () => count(connection.writer.takePong() ? 0 : 1));
-  // Runs before the other listeners, which admit the next socket.
-  webSocket.prependListener('error', (fault: Error & { code?: string }) => {
-    if (fault.code === tooManyPieces) handshakes.pause(connection.address);
-  });
-}
-
 /** Connects ws, which handles frames, and graphql-ws, which handles the protocol. */
 function start(
   protocol: Server<WebSocketConnection>,
   connection: WebSocketConnection,
-  { config }: TransportParts,
+  parts: TransportParts,
   onEnd: () => void,
 ): void {
   const { webSocket } = connection;
@@ -140,8 +108,8 @@ function start(
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage(listener) {
-        const reader = new MessageReader(connection, listener as unknown as MessageListener, config.limits);
-        webSocket.on('message', (data: RawData) => reader.read(String(data)));
+        const read = createMessageReader(parts, connection, listener as unknown as MessageListener);
+        webSocket.on('message', (data: RawData) => read(String(data)));
       },
     },
     connection,

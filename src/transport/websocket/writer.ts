@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { contain, type Fail } from '../../common/contain.ts';
 import type { ClientAccount } from '../../engine/limits/client-memory.ts';
-import { maxBufferedBytes } from '../admission/buffered-bytes.ts';
 import { type PendingWrite, sendEventsAtTurnEnd } from '../batched-writes.ts';
+import { maxBufferedBytes } from '../long-connections.ts';
 import { copyFrames, copyUnshared, lengthOf, type TextFrame } from './text-frame.ts';
 
 /** Longer writes are not copied into one buffer. */

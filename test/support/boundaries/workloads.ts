@@ -174,9 +174,9 @@ export const workloads: Readonly<Record<string, Workload>> = {
   'an incomplete body': (scene) =>
     overHttp(scene, async (connection) => {
       connection.send(postOf('{ __typename }').slice(0, -5));
-      await scene.untilPassed("transport/http/incoming-body.ts: exchange.request.on('data')");
+      await scene.untilPassed("transport/http/request.ts: exchange.request.on('data')");
       connection.reset();
-      await scene.untilPassed("transport/http/incoming-body.ts: exchange.request.on('error')");
+      await scene.untilPassed("transport/http/request.ts: exchange.request.on('error')");
       return closed;
     }),
   'no HTTP': request('hello\r\n\r\n'),

@@ -6,8 +6,7 @@ import type { ClientAccount } from '../../../engine/limits/client-memory.ts';
 import { ClientError } from '../../../errors.ts';
 import type { StreamTransport } from '../../../live/live-counts.ts';
 import type { Encoder, Sink, Stream, StreamMessage } from '../../../live/stream.ts';
-import { maxBufferedBytes } from '../../admission/buffered-bytes.ts';
-import type { LongConnection } from '../../long-connections.ts';
+import { type LongConnection, maxBufferedBytes } from '../../long-connections.ts';
 import type { Exchange } from '../exchange.ts';
 
 /** How a subscription is written into an HTTP response. */
