@@ -1,10 +1,10 @@
-import { type Bus, BusCounts, type BusOptions } from './bus.ts';
+import { type Bus, type BusOptions, createBusCounts } from './bus.ts';
 import { Listeners } from './listeners.ts';
 
 /** A bus within one process. Without options, the error of a listener is an unhandled rejection. */
 export function createMemoryBus({ onError }: BusOptions = { onError: (error) => void Promise.reject(error) }): Bus {
   const listeners = new Listeners(onError);
-  const counts = new BusCounts();
+  const counts = createBusCounts();
   return {
     kind: 'memory',
     counts,

@@ -13,7 +13,7 @@ import {
   type ReadFailure,
   type StreamEvent,
 } from '../../data/event-log/events.ts';
-import { findMembershipChanges } from '../../data/event-log/user-events.ts';
+import { findMembershipChanges, readUserEvents } from '../../data/event-log/user-events.ts';
 import type { RoomRow, UserEventRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { encodeCursor } from '../cursor.ts';
@@ -28,7 +28,6 @@ import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
 import { type Cursors, InboxPositions } from './positions.ts';
 import { cursorExpired, type InboxStart } from './start.ts';
-import { UserLogReader } from './user-log-reader.ts';
 
 export interface InboxParts extends LiveStreamParts<InboxSelection> {
   /** Without the rooms, which it would hold as long as it is open. */
@@ -53,6 +52,8 @@ interface Ending {
   resolve: (isReached: boolean) => void;
 }
 
+/** The number of events in one read of the user's log. */
+const chunkLength = 64;
 /** How long the last events of a private room are sent after the end of the membership was found, in milliseconds. */
 const maxEndMs = 2_000;
 /** How long a message whose cursors have become old waits until it is executed again, in milliseconds. */
@@ -69,10 +70,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** By room: those of the event that is being applied, and of later events that were found already. */
   readonly #endings = new Map<string, Ending>();
   readonly #catchUps = new CatchUps(this);
-  readonly #userLog: UserLogReader;
+  readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.#parts.onError));
   readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.#parts.onError));
   /** What has not sent all its events of the past. */
-  readonly #replaying = new Set<Follower | UserLogReader>();
+  readonly #replaying = new Set<Follower | 'user log'>();
   #roomCount = 0;
 
   constructor(parts: InboxParts) {
@@ -80,17 +81,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#parts = parts;
     const { request, start } = parts;
     this.isReplaying = request.isResumed;
-    this.#positions = new InboxPositions(request.userId, start.position, start.clientPositions);
-    this.#userLog = new UserLogReader({
-      ...parts,
-      userId: request.userId,
-      positions: this.#positions,
-      isOpen: () => this.sink !== undefined,
-      apply: (event) => this.#apply(event),
-      onUnreadable: () => this.#expire(),
-      // Its client resumes with its own cursors, which may all be valid.
-      onRewound: () => this.disconnect('SERVICE_UNAVAILABLE'),
-    });
+    this.#positions = new InboxPositions(request.userId, start);
   }
 
   /** In the user's log. */
@@ -123,18 +114,40 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     return follower;
   }
 
-  /** There may be new events in the user's log. */
-  wake(): void {
-    void this.#userLog.wake();
+  /** There may be new events in the user's log. `mayHaveLeft`: and the user may have left a room. */
+  wake({ mayHaveLeft }: { mayHaveLeft: boolean }): void {
+    if (mayHaveLeft) void this.#findingEndings.request();
+    void this.#reading.request();
+  }
+
+  /** Applies the events of the user's log. A failure loses nothing: the position does not change, and the next comparison tries again. */
+  async #readUserLog(): Promise<void> {
+    while (this.sink) {
+      const events = await this.#readNext(chunkLength);
+      if (events.length === 0) return;
+      for (const event of events) {
+        await yieldWhenDue();
+        const isDone = this.#positions.isLeftOut(event) || (await this.#apply(event));
+        if (!this.sink) return;
+        if (!isDone) break;
+        this.#positions.user = { seq: event.seq, mark: event.mark };
+      }
+    }
+  }
+
+  /** Reads the next events of the user's log. The stream ends if they cannot be read, or belong to another history than its rooms. */
+  async #readNext(length: number): Promise<readonly UserEventRow[]> {
+    const events = await readUserEvents(this.#parts.database.db, this.request.userId, this.position, length);
+    if (isReadFailure(events)) await this.#expire();
+    else if (this.#positions.isInHistoryOf(events)) return events;
+    // Its client resumes with its own cursors, which may all be valid.
+    else this.disconnect('SERVICE_UNAVAILABLE');
+    return [];
   }
 
   /** Finds the rooms that end with later events of the user's log, while an earlier event waits for the client. */
-  findEndings(): void {
-    void this.#findingEndings.request();
-  }
-
   async #findEndings(): Promise<void> {
-    if (!this.sink || !this.#userLog.isReading) return;
+    if (!this.sink || !this.#reading.running) return;
     const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
     for (const event of await findMembershipChanges(this.#parts.database.checks, changes)) {
       const { type, seq, roomId, roomSeq, roomMark } = event;
@@ -145,7 +158,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** Ends the stream if the database has another history, in which the user may be no member of a room. */
   async checkHistory(): Promise<void> {
-    await this.#userLog.readChunk(1);
+    await this.#readNext(1);
     // The events that they wait for may be lost: the log is read again.
     for (const { resolve } of this.#endings.values()) resolve(false);
     this.#endings.clear();
@@ -169,7 +182,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#catchUps.add(follower);
   }
 
-  onLive(part: Follower | UserLogReader): void {
+  onLive(part: Follower | 'user log'): void {
     if (this.#replaying.delete(part) && this.#replaying.size === 0) this.endReplay();
   }
 
@@ -206,8 +219,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
     const { isResumed } = this.request;
     void this.#forEachRoom((follower) => this.#join(follower, isResumed ? follower.feed.head : follower.position));
-    if (isResumed) for (const part of [this.#userLog, ...this.#positions.followers.values()]) this.#replaying.add(part);
-    void this.#userLog.wake().then(() => this.onLive(this.#userLog));
+    if (isResumed)
+      for (const part of ['user log' as const, ...this.#positions.followers.values()]) this.#replaying.add(part);
+    void this.#reading.request().then(() => this.onLive('user log'));
   }
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
