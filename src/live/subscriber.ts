@@ -46,10 +46,6 @@ export class Subscriber extends LiveStream<SubscribeRequest> implements Followin
     this.endReplay();
   }
 
-  isBlocked(): boolean {
-    return this.sink?.isFull() ?? false;
-  }
-
   onDeleted(): void {
     this.end(new ClientError('ROOM_DELETED'));
   }

@@ -12,7 +12,7 @@ import {
 } from './bus.ts';
 import { CheckedConnection } from './checked-connection.ts';
 import type { BusDriver } from './driver.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { encode } from './wire-format.ts';
 

@@ -17,12 +17,11 @@ import { findMembershipChanges, readUserEvents } from '../../data/event-log/user
 import type { RoomRow, UserEventRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { encodeCursor } from '../cursor.ts';
-import { EncodedEvent } from '../encoded-event.ts';
 import type { Feed } from '../feed/feed.ts';
 import { Follower, type Following } from '../groups/follower.ts';
 import type { Groups } from '../groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
-import type { StreamMessage } from '../stream.ts';
+import { EncodedEvent, type StreamMessage } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
@@ -186,10 +185,6 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     if (this.#replaying.delete(part) && this.#replaying.size === 0) this.endReplay();
   }
 
-  isBlocked(): boolean {
-    return this.sink?.isFull() ?? false;
-  }
-
   skipTo({ feed, position }: Follower): LogPosition | undefined {
     const ending = this.#endings.get(feed.roomId);
     if (!ending || feed.room?.visibility !== 'PRIVATE') return undefined;
@@ -311,7 +306,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   #addEnding(roomId: string, last: LogPosition): Ending {
     // A client that does not read would get the events later, with the content of that time.
-    const until = this.isBlocked() ? 0 : performance.now() + maxEndMs;
+    const until = this.sink?.isFull() ? 0 : performance.now() + maxEndMs;
     const ending = this.#endings.get(roomId) ?? { position: last, until, hasGap: false, wasAway: false, resolve() {} };
     this.#endings.set(roomId, ending);
     return ending;

@@ -34,8 +34,8 @@ export class SubscriptionSink implements Sink {
     this.#writer.fail(error);
   }
 
-  isFull(maxBytes?: number): boolean {
-    return this.#writer.isFull(maxBytes);
+  isFull(): boolean {
+    return this.#writer.isFull();
   }
 
   onceDrained(resume: () => void): void {
