@@ -140,12 +140,6 @@ export const mutants: readonly Mutant[] = [
     to: 'if (moved.size < 0) inbox',
   },
   {
-    name: 'an inbox does not read the log of its user when it begins',
-    file: 'live/inbox/inbox.ts',
-    from: "void this.#reading.request().then(() => this.onLive('user log'));",
-    to: "this.onLive('user log');",
-  },
-  {
     name: 'an inbox does not notice that the log of its user was rewound',
     file: 'live/inbox/inbox.ts',
     from: 'if (isReadFailure(events)) await this.#expire();',

@@ -63,21 +63,19 @@ const maxPauseMs = 50;
  * log it follows from, or up to, the position that the event names. The events of the user's log are applied one after the
  * other.
  */
-export class Inbox extends LiveStream<InboxSelection> implements Following {
-  readonly #parts: InboxParts;
+export class Inbox extends LiveStream<InboxParts> implements Following {
   readonly #positions: InboxPositions;
   /** By room: those of the event that is being applied, and of later events that were found already. */
   readonly #endings = new Map<string, Ending>();
   readonly #catchUps = new CatchUps(this);
-  readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.#parts.onError));
-  readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.#parts.onError));
+  readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.parts.onError));
+  readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.parts.onError));
   /** What has not sent all its events of the past. */
   readonly #replaying = new Set<Follower | 'user log'>();
   #roomCount = 0;
 
   constructor(parts: InboxParts) {
     super(parts);
-    this.#parts = parts;
     const { request, start } = parts;
     this.isReplaying = request.isResumed;
     this.#positions = new InboxPositions(request.userId, start);
@@ -104,12 +102,12 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** Opens a room that the stream follows from its start. Returns undefined if the room is deleted. @throws any error of `findPosition`. */
   async open(roomId: string, findPosition: (feed: Feed) => Promise<LogPosition>): Promise<Follower | undefined> {
     if (this.hasStopped) return undefined;
-    const feed = await this.#parts.acquire(roomId);
+    const feed = await this.parts.acquire(roomId);
     const follower = await this.#follow(feed, findPosition).catch((error) => {
-      this.#parts.release(roomId);
+      this.parts.release(roomId);
       throw error;
     });
-    if (!follower) this.#parts.release(roomId);
+    if (!follower) this.parts.release(roomId);
     return follower;
   }
 
@@ -136,7 +134,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** Reads the next events of the user's log. The stream ends if they cannot be read, or belong to another history than its rooms. */
   async #readNext(length: number): Promise<readonly UserEventRow[]> {
-    const events = await readUserEvents(this.#parts.database.db, this.request.userId, this.position, length);
+    const events = await readUserEvents(this.parts.database.db, this.request.userId, this.position, length);
     if (isReadFailure(events)) await this.#expire();
     else if (this.#positions.isInHistoryOf(events)) return events;
     // Its client resumes with its own cursors, which may all be valid.
@@ -148,7 +146,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   async #findEndings(): Promise<void> {
     if (!this.sink || !this.#reading.running) return;
     const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
-    for (const event of await findMembershipChanges(this.#parts.database.checks, changes)) {
+    for (const event of await findMembershipChanges(this.parts.database.checks, changes)) {
       const { type, seq, roomId, roomSeq, roomMark } = event;
       const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#positions.followers.has(roomId);
       if (isAhead) this.#addEnding(roomId, { seq: roomSeq, mark: roomMark });
@@ -199,7 +197,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   onDeleted(follower: Follower): void {
     // The event in the user's log sends it again.
-    this.#sendDeletion(follower).catch(this.#parts.onError);
+    this.#sendDeletion(follower).catch(this.parts.onError);
   }
 
   onUnreadable({ feed }: Follower, failure: ReadFailure): void {
@@ -236,7 +234,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** What the stream has to send cannot be read any more. */
   async #expire(room?: string): Promise<void> {
     const { request } = this;
-    const rooms = await findInboxRooms(this.#parts.database.db, request.userId, maxInboxRooms);
+    const rooms = await findInboxRooms(this.parts.database.db, request.userId, maxInboxRooms);
     this.end(this.sink ? cursorExpired(room, { rooms, selection: request }) : new ClientError('SERVICE_UNAVAILABLE'));
   }
 
@@ -412,7 +410,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   async #maySee(roomId: string): Promise<boolean> {
     const { userId } = this.request;
-    const { needsMembership, members } = await findMembersAmong(this.#parts.database.db, roomId, [userId]);
+    const { needsMembership, members } = await findMembersAmong(this.parts.database.db, roomId, [userId]);
     return !needsMembership || members.has(userId);
   }
 
@@ -437,7 +435,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   #join(follower: Follower, groupPosition: LogPosition): void {
     if (!this.#isOpen(follower) || follower.group) return;
     if (this.isReplaying) this.#replaying.add(follower);
-    follower.enter(this.#parts.groups.findOrCreate(follower.feed, this.request, groupPosition));
+    follower.enter(this.parts.groups.findOrCreate(follower.feed, this.request, groupPosition));
   }
 
   #remove(follower: Follower): void {
@@ -449,7 +447,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#catchUps.delete(follower);
     follower.leave();
     this.request.account.add(-inboxRoomBytes);
-    this.#parts.release(roomId);
+    this.parts.release(roomId);
     this.#endings.get(roomId)?.resolve(true);
     this.#endings.delete(roomId);
     this.onLive(follower);
