@@ -9,9 +9,9 @@ export interface Mutant {
 export const mutants: readonly Mutant[] = [
   {
     name: 'heads are not compared',
-    file: 'live/feed/feeds.ts',
-    from: 'for (const chunk of chunksOf([...feeds], maxCompared)) await',
-    to: 'for (const chunk of chunksOf([...feeds].slice(0, 0), maxCompared)) await',
+    file: 'live/comparison.ts',
+    from: 'for (const chunk of chunksOf([...list()], maxCompared)) await',
+    to: 'for (const chunk of chunksOf([...list()].slice(0, 0), maxCompared)) await',
   },
   {
     name: 'the mark of an event is not checked',
@@ -40,8 +40,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'access is checked after the delivery',
     file: 'live/feed/feed.ts',
-    from: 'if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();\n      this.#process(this.#announced.restore(event));',
-    to: 'this.#process(this.#announced.restore(event));\n      if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();',
+    from: 'if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();\n      this.#process(this.#withTrace(event));',
+    to: 'this.#process(this.#withTrace(event));\n      if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();',
   },
   {
     name: 'access is not checked when a stream begins',
@@ -135,33 +135,27 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the logs of users are not compared',
-    file: 'live/inbox/user-logs.ts',
-    from: 'if (!moved?.has(inbox.request.userId)) continue;',
-    to: 'if (moved) continue;',
-  },
-  {
-    name: 'an inbox does not read the log of its user when it begins',
-    file: 'live/inbox/inbox.ts',
-    from: 'this.#replaying.add(part);\n    this.wake();',
-    to: 'this.#replaying.add(part);',
+    file: 'live/inbox/inboxes.ts',
+    from: 'if (moved.has(inbox.request.userId)) inbox',
+    to: 'if (moved.size < 0) inbox',
   },
   {
     name: 'an inbox does not notice that the log of its user was rewound',
-    file: 'live/inbox/user-log-reader.ts',
-    from: 'if (isReadFailure(events)) await onUnreadable();',
+    file: 'live/inbox/inbox.ts',
+    from: 'if (isReadFailure(events)) await this.#expire();',
     to: 'if (isReadFailure(events)) return [];',
   },
   {
     name: 'an inbox keeps the rooms of a lost history with which it was opened',
-    file: 'live/inbox/user-log-reader.ts',
-    from: 'else if (this.#containsHead(events)) return events;',
-    to: 'else if (this.#containsHead(events) || true) return events;',
+    file: 'live/inbox/inbox.ts',
+    from: 'else if (this.#positions.isInHistoryOf(events)) return events;',
+    to: 'else if (this.#positions.isInHistoryOf(events) || true) return events;',
   },
   {
-    name: 'an inbox that ended while it was opened remains among those of its user',
+    name: 'an inbox that ends during its replay remains among those of its user',
     file: 'live/inbox/inboxes.ts',
-    from: 'if (!inbox.hasStopped) await',
-    to: 'await',
+    from: 'onEnd: () => this.#remove(inbox),',
+    to: 'onEnd: () => inbox.isReplaying || this.#remove(inbox),',
   },
   {
     name: 'a read of a room that has left an inbox ends the inbox',

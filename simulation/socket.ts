@@ -43,7 +43,7 @@ export type Received =
 
 /** The buffers of a real socket are a hundred times as long: streams here are as often behind them with few events. */
 const scale = 100;
-const defaultBytes = 65_536;
+const maxBytes = 65_536;
 
 interface SocketParts {
   scheduler: Scheduler;
@@ -87,7 +87,7 @@ export class Socket implements Sink {
     scheduler.after(this.#arrivesAt - scheduler.now, () => this.#read(), world);
   }
 
-  isFull(maxBytes = defaultBytes): boolean {
+  isFull(): boolean {
     return this.#bytes > maxBytes / scale;
   }
 

@@ -117,7 +117,7 @@ export class FanOut {
       const { costs, counts } = this;
       const parts = { request, source: feed.roomId, costs, counts, groups: this.#groups, onError: this.#parts.onError };
       const onEnd = () => this.#remove(subscriber);
-      const subscriber: Subscriber = new Subscriber({ ...parts, ...start, feed, onEnd });
+      const subscriber: Subscriber = new Subscriber({ ...parts, feed, onEnd }, start);
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
       release = (error) => subscriber.stop(codeOf(error));
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.

@@ -5,7 +5,7 @@ import type { LiveCounts, StreamEnd } from './live-counts.ts';
 import type { Sink, Stream, StreamMessage } from './stream.ts';
 import { groupKeyOf, type StreamRequest } from './subscribe-request.ts';
 
-export interface LiveStreamParts<Request> {
+export interface LiveStreamParts<Request extends StreamRequest = StreamRequest> {
   request: Request;
   /** What the stream follows: streams of one source that select the same are executed together. */
   source: string;
@@ -16,11 +16,11 @@ export interface LiveStreamParts<Request> {
 }
 
 /** The life of a stream: it counts from its creation, starts when it gets its sink, and ends once, from either side. */
-export abstract class LiveStream<Request extends StreamRequest = StreamRequest> implements Stream {
-  readonly request: Request;
+export abstract class LiveStream<Parts extends LiveStreamParts = LiveStreamParts> implements Stream {
+  readonly request: Parts['request'];
   readonly counts: LiveCounts;
   sink: Sink | undefined;
-  readonly #parts: LiveStreamParts<Request>;
+  protected readonly parts: Parts;
   /** Its share in the cost of its group. */
   #reservation: GroupReservation | undefined;
   hasStopped = false;
@@ -32,10 +32,10 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   #ended: ClientError | undefined;
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  constructor(parts: LiveStreamParts<Request>) {
+  constructor(parts: Parts) {
     this.request = parts.request;
     this.counts = parts.counts;
-    this.#parts = parts;
+    this.parts = parts;
     this.#reserve();
     this.counts.countStart(this.request.transport);
   }
@@ -68,7 +68,7 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
     this.#releaseCost();
     this.request.onEnd();
     this.counts.countEnd(this.request.transport, reason);
-    this.#parts.onEnd(reason);
+    this.parts.onEnd(reason);
   }
 
   end(error: ClientError): void {
@@ -104,7 +104,7 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
 
   /** Ends the stream, because a read of the log has failed. */
   fail(error: unknown): void {
-    this.#parts.onError(error);
+    this.parts.onError(error);
     this.disconnect('SERVICE_UNAVAILABLE');
   }
 
@@ -135,12 +135,12 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   }
 
   #reserve(): void {
-    const { costs, source } = this.#parts;
+    const { costs, source } = this.parts;
     this.#reservation = costs.reserve(groupOf(source, this.request), this.request);
   }
 
   #releaseCost(): void {
-    if (this.#reservation) this.#parts.costs.release(this.#reservation);
+    if (this.#reservation) this.parts.costs.release(this.#reservation);
     this.#reservation = undefined;
   }
 }

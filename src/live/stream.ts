@@ -1,4 +1,5 @@
 import type { Failing } from '../common/contain.ts';
+import type { LogPosition, StreamEvent } from '../data/event-log/events.ts';
 import type { ClientError, ErrorCode } from '../errors.ts';
 import type { StreamEnd } from './live-counts.ts';
 
@@ -28,12 +29,35 @@ export class StreamMessage {
   }
 }
 
+/** One event for one group of subscribers: executed once, and serialised once. */
+export class EncodedEvent extends StreamMessage {
+  readonly roomId: string;
+  /** The position after the event; subscribers that have received the event share this object. */
+  readonly position: LogPosition;
+  /** The position before the event. */
+  readonly previous: LogPosition;
+  /** The id of the user who left the room with this event. */
+  readonly leftBy: string | undefined;
+  /** The time of the event, in milliseconds since 1970. */
+  readonly at: number;
+
+  constructor(event: StreamEvent, cursor: string | undefined, json: string) {
+    const { seq, mark, previousMark, at } = event;
+    super(cursor, json);
+    this.roomId = event.roomId;
+    this.at = at;
+    this.leftBy = event.type === 'MemberLeft' ? event.subjectId : undefined;
+    this.position = { seq, mark };
+    this.previous = { seq: seq - 1, mark: previousMark };
+  }
+}
+
 /** The place where a transport sends a stream: one operation on a WebSocket, or one HTTP response. */
 export interface Sink extends Failing {
   /** Writes one message; it never fails. `at`: the time of a live event, in milliseconds since 1970. */
   write(message: StreamMessage, at?: number): void;
-  /** Whether more than `maxBytes` wait on the socket; by default the limit for a live stream. */
-  isFull(maxBytes?: number): boolean;
+  /** Whether more bytes wait on the socket than a live stream may have. */
+  isFull(): boolean;
   /** Calls back once, when the socket has drained. */
   onceDrained(resume: () => void): void;
   /** Calls back once, when the client has read what was written so far, as far as the transport can tell. */

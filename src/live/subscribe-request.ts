@@ -1,9 +1,8 @@
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import type { LogPosition, StreamEvent } from '../data/event-log/events.ts';
 import type { Span } from '../tracing/span.ts';
-import type { EncodedEvent } from './encoded-event.ts';
 import type { StreamTransport } from './live-counts.ts';
-import type { StreamMessage } from './stream.ts';
+import type { EncodedEvent, StreamMessage } from './stream.ts';
 
 /** The result of a selection that read the viewer: it cannot be shared between viewers. */
 export const personal = Symbol('personal');

@@ -12,22 +12,21 @@ export interface SubscriberStart {
   firstRead?: FirstRead;
 }
 
-interface SubscriberParts extends LiveStreamParts<SubscribeRequest>, SubscriberStart {
+interface SubscriberParts extends LiveStreamParts<SubscribeRequest> {
   feed: Feed;
   groups: Groups;
 }
 
 /** The stream of the events of one room. */
-export class Subscriber extends LiveStream<SubscribeRequest> implements Following {
+export class Subscriber extends LiveStream<SubscriberParts> implements Following {
   readonly feed: Feed;
   readonly #follower: Follower;
-  readonly #groups: Groups;
 
-  constructor(parts: SubscriberParts) {
+  /** `start` is not one of the parts, which are held as long as the stream is open. */
+  constructor(parts: SubscriberParts, start: SubscriberStart) {
     super(parts);
     this.feed = parts.feed;
-    this.#follower = new Follower(this, parts.feed, parts.position, parts.firstRead);
-    this.#groups = parts.groups;
+    this.#follower = new Follower(this, parts.feed, start.position, start.firstRead);
     this.isReplaying = parts.request.after !== undefined;
   }
 
@@ -46,10 +45,6 @@ export class Subscriber extends LiveStream<SubscribeRequest> implements Followin
     this.endReplay();
   }
 
-  isBlocked(): boolean {
-    return this.sink?.isFull() ?? false;
-  }
-
   onDeleted(): void {
     this.end(new ClientError('ROOM_DELETED'));
   }
@@ -64,10 +59,10 @@ export class Subscriber extends LiveStream<SubscribeRequest> implements Followin
   }
 
   protected begin(): void {
-    const { request, feed } = this;
+    const { request, feed, groups } = this.parts;
     // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
     const position = request.after === undefined ? this.#follower.position : feed.head;
-    this.#follower.enter(this.#groups.findOrCreate(feed, request, position));
+    this.#follower.enter(groups.findOrCreate(feed, request, position));
   }
 
   protected override release(): void {

@@ -172,15 +172,19 @@ export interface Bus {
 }
 
 /** The messages of a bus since the start of the process. */
-export class BusCounts {
+export interface BusCounts {
   /** Published by this process. */
-  published = 0;
+  published: number;
   /** Received from other processes. */
-  received = 0;
+  received: number;
   /** Received wake-ups, which stand for messages that were lost or could not be read. */
-  wakeUps = 0;
+  wakeUps: number;
   /** Published messages that did not reach the server of the bus. */
-  lost = 0;
+  lost: number;
+}
+
+export function createBusCounts(): BusCounts {
+  return { published: 0, received: 0, wakeUps: 0, lost: 0 };
 }
 
 export type BusKind = 'memory' | 'postgres' | 'redis';

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Bus,
-  BusCounts,
   type BusKind,
   type BusListener,
   type BusMessage,
   type BusOptions,
   commonTopic,
+  createBusCounts,
   isWakeUp,
 } from './bus.ts';
 import { CheckedConnection } from './checked-connection.ts';
 import type { BusDriver } from './driver.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { encode } from './wire-format.ts';
 
@@ -27,7 +27,7 @@ const closeTimeoutMs = 500;
  * its own pings.
  */
 export class NetworkBus implements Bus {
-  readonly counts = new BusCounts();
+  readonly counts = createBusCounts();
   readonly #id = randomUUID();
   readonly #driver: BusDriver;
   readonly #options: BusOptions;

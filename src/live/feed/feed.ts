@@ -13,12 +13,15 @@ import { roomEventTypes } from '../../data/event-log/room-event-types.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/span.ts';
+import type { TraceContext } from '../../tracing/trace-context.ts';
 import { type AccessHolder, endWithoutAccess } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { encodeCursor } from '../cursor.ts';
 import { startReceiving } from '../event-spans.ts';
-import { AnnouncedTraces } from './announced-traces.ts';
 import { chunkLength, RoomLog, type RoomLogParts } from './room-log.ts';
+
+/** Messages may arrive that no read follows, so their number is limited. */
+const maxAnnounced = 256;
 
 export interface FeedParts extends RoomLogParts {
   bus: Bus;
@@ -62,7 +65,8 @@ export class Feed {
   readonly holders = new Set<Iterable<AccessHolder>>([this.subscribers]);
   readonly #parts: FeedParts;
   readonly #log: RoomLog;
-  readonly #announced = new AnnouncedTraces();
+  /** By number: the traces of events that the bus has announced, and that are read from the log, which has no traces. */
+  readonly #announced = new Map<number, { mark: number; trace: TraceContext }>();
   #early: BusMessage[] | undefined = [];
   readonly #syncing = new CoalescedWork(() => this.#readAhead());
   #leaveBus: () => void = () => {};
@@ -158,7 +162,7 @@ export class Feed {
     // An event that may change access is read from the log instead, because that path waits for the access check.
     if (follows(event, this.head) && !this.#syncing.running && !roomEventTypes[event.type].mayEndAccess)
       return this.#process(event);
-    this.#announced.add(event);
+    this.#announce(event);
     // The next event or the next comparison of heads repeats a failed read.
     this.syncWithLog().catch(() => {});
   }
@@ -168,6 +172,20 @@ export class Feed {
     const span = startReceiving(this.#parts.tracing, event);
     this.#push(span ? { ...event, trace: span.context } : event);
     span?.end();
+  }
+
+  #announce({ seq, mark, trace }: RoomEvent): void {
+    if (!trace) return;
+    if (this.#announced.size >= maxAnnounced) this.#announced.clear();
+    this.#announced.set(seq, { mark, trace });
+  }
+
+  /** The event with the trace of its message, if there was one. */
+  #withTrace(event: RoomEvent): RoomEvent {
+    const announced = this.#announced.get(event.seq);
+    if (!announced) return event;
+    this.#announced.delete(event.seq);
+    return announced.mark === event.mark ? { ...event, trace: announced.trace } : event;
   }
 
   /**
@@ -195,7 +213,7 @@ export class Feed {
     for (const event of events) {
       // Before it is delivered. The first check covers all events that were read, the last one holders that were added since.
       if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();
-      this.#process(this.#announced.restore(event));
+      this.#process(this.#withTrace(event));
     }
     if (events.length === chunkLength) void this.#syncing.request();
   }

@@ -1,13 +1,9 @@
-import { chunksOf } from '../../common/chunks.ts';
 import { LimitedQueue } from '../../common/limited-queue.ts';
-import { findMovedHeads } from '../../data/event-log/moved-heads.ts';
+import type { LogPosition } from '../../data/event-log/events.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
 import { Feed, type FeedParts } from './feed.ts';
 import { chunkLength } from './room-log.ts';
-
-/** The maximum number of rooms in one query: with SQLite it blocks the event loop. */
-const maxCompared = 2_000;
 
 /** The maximum number of feeds that read the log at the same time after a comparison of heads. */
 const maxSyncing = 16;
@@ -36,15 +32,17 @@ export class Feeds {
   /** Feeds that read the log after a comparison, or wait for their turn. */
   readonly #syncing = new Set<Feed>();
   readonly #syncs = new LimitedQueue({ maxRunning: maxSyncing });
-  readonly #comparison: Comparison;
+  readonly #comparison: Comparison<Feed>;
 
   constructor(parts: FeedsParts) {
     this.#parts = parts;
     this.#comparison = new Comparison({
-      bus: parts.bus,
-      onError: parts.onError,
+      ...parts,
+      logs: 'rooms',
       isNeeded: () => this.#open.size > 0,
-      compare: () => this.#compareHeads(),
+      list: () => this.#open.values().flatMap(({ opened }) => (opened ? [opened] : [])),
+      positionOf: ({ roomId, head }) => [roomId, head],
+      onCompared: (feed, moved) => this.#onCompared(feed, moved),
     });
   }
 
@@ -95,22 +93,13 @@ export class Feeds {
     return true;
   }
 
-  async #compareHeads(): Promise<void> {
-    const feeds = this.#open.values().flatMap(({ opened }) => (opened ? [opened] : []));
-    for (const chunk of chunksOf([...feeds], maxCompared)) await this.#compare(chunk).catch(this.#parts.onError);
-  }
-
-  async #compare(feeds: readonly Feed[]): Promise<void> {
-    const heads = feeds.map(({ roomId, head }) => [roomId, head] as const);
-    const moved = await findMovedHeads(this.#parts.database.checks, 'rooms', heads);
-    for (const feed of feeds) {
-      const head = moved.get(feed.roomId);
-      const isHere = head?.seq === feed.head.seq && head.mark === feed.head.mark;
-      if (!moved.has(feed.roomId) || isHere) feed.advance();
-      else if (head === undefined) feed.end();
-      // The head is newer, rewound, or older than a message received since the query: the feed reads the log.
-      else this.#syncWithLog(feed);
-    }
+  #onCompared(feed: Feed, moved: Map<string, LogPosition | undefined>): void {
+    const head = moved.get(feed.roomId);
+    const isHere = head?.seq === feed.head.seq && head.mark === feed.head.mark;
+    if (!moved.has(feed.roomId) || isHere) feed.advance();
+    else if (head === undefined) feed.end();
+    // The head is newer, rewound, or older than a message received since the query: the feed reads the log.
+    else this.#syncWithLog(feed);
   }
 
   /** Several feeds read the log at a time, and the next one does not wait for all of them: a slow feed delays no other room. */

@@ -2,11 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import { isReadFailure, type LogPosition, type ReadFailure, type RoomEvent } from '../../data/event-log/events.ts';
 import { encodeCursor } from '../cursor.ts';
-import type { EncodedEvent } from '../encoded-event.ts';
 import type { Feed } from '../feed/feed.ts';
 import { chunkLength } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
-import type { Sink } from '../stream.ts';
+import type { EncodedEvent, Sink } from '../stream.ts';
 import { personal, type Selection } from '../subscribe-request.ts';
 import type { Group, Member } from './group.ts';
 
@@ -20,8 +19,6 @@ export interface Following {
   catchUp(follower: Follower): void;
   /** The follower has sent all events of the past. */
   onLive(follower: Follower): void;
-  /** Whether the follower must wait until the client has read. */
-  isBlocked(follower: Follower): boolean;
   /** The user whose `MemberLeft` is not sent: the follower stops before it. */
   readonly leavingUserId?: string;
   /** The follower has stopped before that event. */
@@ -144,13 +141,13 @@ export class Follower implements Member {
     if (this.stream.becomePersonal()) this.enter(findOrCreateGroup(this.stream.request));
   }
 
-  /** Reads from the log until it is live again, or stops. Returns false if it is blocked before. */
+  /** Reads from the log until it is live again, or stops. Returns false if its client must read first. */
   async readOn(): Promise<boolean> {
     if (this.#isReading) return true;
     this.#isReading = true;
     try {
       while (this.#group && this.stream.sink) {
-        if (this.stream.isBlocked(this)) return false;
+        if (this.stream.sink.isFull()) return false;
         this.#skip();
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
@@ -214,7 +211,7 @@ export class Follower implements Member {
         this.stream.counts.replayed += 1;
         sink.write(encoded);
       }
-      if (this.stream.isBlocked(this)) return true;
+      if (sink.isFull()) return true;
     }
     return true;
   }

@@ -1,9 +1,9 @@
 import { type InboxEvent, isReadFailure, type LogPosition, type RoomEvent } from '../../data/event-log/events.ts';
 import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
-import type { EncodedEvent } from '../encoded-event.ts';
 import { startDelivery } from '../event-spans.ts';
 import type { Feed, FeedGroup } from '../feed/feed.ts';
 import type { LiveCounts } from '../live-counts.ts';
+import type { EncodedEvent } from '../stream.ts';
 import { type ExecuteEvent, personal, type Selection } from '../subscribe-request.ts';
 
 export interface GroupParts {

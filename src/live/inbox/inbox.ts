@@ -13,22 +13,20 @@ import {
   type ReadFailure,
   type StreamEvent,
 } from '../../data/event-log/events.ts';
-import { findMembershipChanges } from '../../data/event-log/user-events.ts';
+import { findMembershipChanges, readUserEvents } from '../../data/event-log/user-events.ts';
 import type { RoomRow, UserEventRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { encodeCursor } from '../cursor.ts';
-import { EncodedEvent } from '../encoded-event.ts';
 import type { Feed } from '../feed/feed.ts';
 import { Follower, type Following } from '../groups/follower.ts';
 import type { Groups } from '../groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
-import type { StreamMessage } from '../stream.ts';
+import { EncodedEvent, type StreamMessage } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
 import { type Cursors, InboxPositions } from './positions.ts';
 import { cursorExpired, type InboxStart } from './start.ts';
-import { UserLogReader } from './user-log-reader.ts';
 
 export interface InboxParts extends LiveStreamParts<InboxSelection> {
   /** Without the rooms, which it would hold as long as it is open. */
@@ -53,6 +51,8 @@ interface Ending {
   resolve: (isReached: boolean) => void;
 }
 
+/** The number of events in one read of the user's log. */
+const chunkLength = 64;
 /** How long the last events of a private room are sent after the end of the membership was found, in milliseconds. */
 const maxEndMs = 2_000;
 /** How long a message whose cursors have become old waits until it is executed again, in milliseconds. */
@@ -63,35 +63,22 @@ const maxPauseMs = 50;
  * log it follows from, or up to, the position that the event names. The events of the user's log are applied one after the
  * other.
  */
-export class Inbox extends LiveStream<InboxSelection> implements Following {
-  readonly #parts: InboxParts;
+export class Inbox extends LiveStream<InboxParts> implements Following {
   readonly #positions: InboxPositions;
   /** By room: those of the event that is being applied, and of later events that were found already. */
   readonly #endings = new Map<string, Ending>();
   readonly #catchUps = new CatchUps(this);
-  readonly #userLog: UserLogReader;
-  readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.#parts.onError));
+  readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.parts.onError));
+  readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.parts.onError));
   /** What has not sent all its events of the past. */
-  readonly #replaying = new Set<Follower | UserLogReader>();
+  readonly #replaying = new Set<Follower | 'user log'>();
   #roomCount = 0;
 
   constructor(parts: InboxParts) {
     super(parts);
-    this.#parts = parts;
     const { request, start } = parts;
     this.isReplaying = request.isResumed;
-    this.#positions = new InboxPositions(request.userId, start.position, start.clientPositions);
-    this.#userLog = new UserLogReader({
-      ...parts,
-      userId: request.userId,
-      positions: this.#positions,
-      isOpen: () => this.sink !== undefined,
-      apply: (event) => this.#apply(event),
-      onLive: () => this.onLive(this.#userLog),
-      onUnreadable: () => this.#expire(),
-      // Its client resumes with its own cursors, which may all be valid.
-      onRewound: () => this.disconnect('SERVICE_UNAVAILABLE'),
-    });
+    this.#positions = new InboxPositions(request.userId, start);
   }
 
   /** In the user's log. */
@@ -115,29 +102,51 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** Opens a room that the stream follows from its start. Returns undefined if the room is deleted. @throws any error of `findPosition`. */
   async open(roomId: string, findPosition: (feed: Feed) => Promise<LogPosition>): Promise<Follower | undefined> {
     if (this.hasStopped) return undefined;
-    const feed = await this.#parts.acquire(roomId);
+    const feed = await this.parts.acquire(roomId);
     const follower = await this.#follow(feed, findPosition).catch((error) => {
-      this.#parts.release(roomId);
+      this.parts.release(roomId);
       throw error;
     });
-    if (!follower) this.#parts.release(roomId);
+    if (!follower) this.parts.release(roomId);
     return follower;
   }
 
-  /** There may be new events in the user's log. */
-  wake(): void {
-    this.#userLog.wake();
+  /** There may be new events in the user's log. `mayHaveLeft`: and the user may have left a room. */
+  wake({ mayHaveLeft }: { mayHaveLeft: boolean }): void {
+    if (mayHaveLeft) void this.#findingEndings.request();
+    void this.#reading.request();
+  }
+
+  /** Applies the events of the user's log. A failure loses nothing: the position does not change, and the next comparison tries again. */
+  async #readUserLog(): Promise<void> {
+    while (this.sink) {
+      const events = await this.#readNext(chunkLength);
+      if (events.length === 0) return this.onLive('user log');
+      for (const event of events) {
+        await yieldWhenDue();
+        const isDone = this.#positions.isLeftOut(event) || (await this.#apply(event));
+        if (!this.sink) return;
+        if (!isDone) break;
+        this.#positions.user = { seq: event.seq, mark: event.mark };
+      }
+    }
+  }
+
+  /** Reads the next events of the user's log. The stream ends if they cannot be read, or belong to another history than its rooms. */
+  async #readNext(length: number): Promise<readonly UserEventRow[]> {
+    const events = await readUserEvents(this.parts.database.db, this.request.userId, this.position, length);
+    if (isReadFailure(events)) await this.#expire();
+    else if (this.#positions.isInHistoryOf(events)) return events;
+    // Its client resumes with its own cursors, which may all be valid.
+    else this.disconnect('SERVICE_UNAVAILABLE');
+    return [];
   }
 
   /** Finds the rooms that end with later events of the user's log, while an earlier event waits for the client. */
-  findEndings(): void {
-    void this.#findingEndings.request();
-  }
-
   async #findEndings(): Promise<void> {
-    if (!this.sink || !this.#userLog.isReading) return;
+    if (!this.sink || !this.#reading.running) return;
     const changes = { userId: this.request.userId, after: this.position.seq, upTo: Number.MAX_SAFE_INTEGER };
-    for (const event of await findMembershipChanges(this.#parts.database.checks, changes)) {
+    for (const event of await findMembershipChanges(this.parts.database.checks, changes)) {
       const { type, seq, roomId, roomSeq, roomMark } = event;
       const isAhead = type === 'MemberLeft' && seq > this.position.seq && this.#positions.followers.has(roomId);
       if (isAhead) this.#addEnding(roomId, { seq: roomSeq, mark: roomMark });
@@ -146,7 +155,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   /** Ends the stream if the database has another history, in which the user may be no member of a room. */
   async checkHistory(): Promise<void> {
-    await this.#userLog.readChunk(1);
+    await this.#readNext(1);
     // The events that they wait for may be lost: the log is read again.
     for (const { resolve } of this.#endings.values()) resolve(false);
     this.#endings.clear();
@@ -170,12 +179,8 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#catchUps.add(follower);
   }
 
-  onLive(part: Follower | UserLogReader): void {
+  onLive(part: Follower | 'user log'): void {
     if (this.#replaying.delete(part) && this.#replaying.size === 0) this.endReplay();
-  }
-
-  isBlocked(): boolean {
-    return this.sink?.isFull() ?? false;
   }
 
   skipTo({ feed, position }: Follower): LogPosition | undefined {
@@ -192,7 +197,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   onDeleted(follower: Follower): void {
     // The event in the user's log sends it again.
-    this.#sendDeletion(follower).catch(this.#parts.onError);
+    this.#sendDeletion(follower).catch(this.parts.onError);
   }
 
   onUnreadable({ feed }: Follower, failure: ReadFailure): void {
@@ -207,8 +212,9 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
     const { isResumed } = this.request;
     void this.#forEachRoom((follower) => this.#join(follower, isResumed ? follower.feed.head : follower.position));
-    if (isResumed) for (const part of [this.#userLog, ...this.#positions.followers.values()]) this.#replaying.add(part);
-    this.wake();
+    if (isResumed)
+      for (const part of ['user log' as const, ...this.#positions.followers.values()]) this.#replaying.add(part);
+    this.wake({ mayHaveLeft: false });
   }
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
@@ -228,7 +234,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   /** What the stream has to send cannot be read any more. */
   async #expire(room?: string): Promise<void> {
     const { request } = this;
-    const rooms = await findInboxRooms(this.#parts.database.db, request.userId, maxInboxRooms);
+    const rooms = await findInboxRooms(this.parts.database.db, request.userId, maxInboxRooms);
     this.end(this.sink ? cursorExpired(room, { rooms, selection: request }) : new ClientError('SERVICE_UNAVAILABLE'));
   }
 
@@ -298,7 +304,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   #addEnding(roomId: string, last: LogPosition): Ending {
     // A client that does not read would get the events later, with the content of that time.
-    const until = this.isBlocked() ? 0 : performance.now() + maxEndMs;
+    const until = this.sink?.isFull() ? 0 : performance.now() + maxEndMs;
     const ending = this.#endings.get(roomId) ?? { position: last, until, hasGap: false, wasAway: false, resolve() {} };
     this.#endings.set(roomId, ending);
     return ending;
@@ -404,7 +410,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   async #maySee(roomId: string): Promise<boolean> {
     const { userId } = this.request;
-    const { needsMembership, members } = await findMembersAmong(this.#parts.database.db, roomId, [userId]);
+    const { needsMembership, members } = await findMembersAmong(this.parts.database.db, roomId, [userId]);
     return !needsMembership || members.has(userId);
   }
 
@@ -429,7 +435,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   #join(follower: Follower, groupPosition: LogPosition): void {
     if (!this.#isOpen(follower) || follower.group) return;
     if (this.isReplaying) this.#replaying.add(follower);
-    follower.enter(this.#parts.groups.findOrCreate(follower.feed, this.request, groupPosition));
+    follower.enter(this.parts.groups.findOrCreate(follower.feed, this.request, groupPosition));
   }
 
   #remove(follower: Follower): void {
@@ -441,7 +447,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#catchUps.delete(follower);
     follower.leave();
     this.request.account.add(-inboxRoomBytes);
-    this.#parts.release(roomId);
+    this.parts.release(roomId);
     this.#endings.get(roomId)?.resolve(true);
     this.#endings.delete(roomId);
     this.onLive(follower);

@@ -1,7 +1,10 @@
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import { forEachConcurrently } from '../../common/for-each-concurrently.ts';
+import type { Database } from '../../data/database/database.ts';
 import { findForeignRooms } from '../../data/domain/inbox-rooms.ts';
 import { ClientError, codeOf } from '../../errors.ts';
+import { type Bus, userTopic } from '../bus/bus.ts';
+import { Comparison } from '../comparison.ts';
 import type { Feeds } from '../feed/feeds.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { Groups } from '../groups/groups.ts';
@@ -9,46 +12,68 @@ import type { LiveCounts } from '../live-counts.ts';
 import { Inbox, type InboxParts } from './inbox.ts';
 import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
 import { findRoomStart, findStart, readCursors } from './start.ts';
-import { UserLogs, type UserLogsParts } from './user-logs.ts';
 
 /** One inbox opens many feeds, most of which are quiet: they must not take much memory. */
 const recentCount = 8;
 /** The maximum number of rooms of one inbox that are opened at the same time. */
 const maxOpening = 16;
 
-interface InboxesParts extends UserLogsParts {
+interface InboxesParts {
+  database: Database;
+  bus: Bus;
   feeds: Feeds;
   groups: Groups;
   costs: GroupCosts;
   counts: LiveCounts;
+  onError: (error: unknown) => void;
 }
 
-/** The inboxes of this process. */
+/** The inboxes of one user. */
+interface UserInboxes {
+  inboxes: Set<Inbox>;
+  /** Resolves when messages of the bus are received. The result unsubscribes. */
+  leaveBus: Promise<() => void>;
+}
+
+/**
+ * The inboxes of this process, which it wakes when the logs of their users have new events. The bus announces them, and a
+ * periodic query compares the positions of all inboxes, because its messages may be lost.
+ */
 export class Inboxes {
   readonly #parts: InboxesParts;
-  readonly #inboxes = new Set<Inbox>();
-  readonly #userLogs: UserLogs;
+  readonly #users = new Map<string, UserInboxes>();
+  readonly #comparison: Comparison<Inbox>;
 
   constructor(parts: InboxesParts) {
     this.#parts = parts;
-    this.#userLogs = new UserLogs(parts);
+    this.#comparison = new Comparison({
+      ...parts,
+      logs: 'users',
+      isNeeded: () => this.#users.size > 0,
+      list: () => this,
+      positionOf: ({ request, position }) => [request.userId, position],
+      onCompared(inbox, moved) {
+        if (moved.has(inbox.request.userId)) inbox.wake({ mayHaveLeft: true });
+      },
+    });
   }
 
-  [Symbol.iterator](): Iterator<Inbox> {
-    return this.#inboxes.values();
+  *[Symbol.iterator](): Generator<Inbox> {
+    for (const { inboxes } of this.#users.values()) yield* inboxes;
   }
 
   get size(): number {
-    return this.#inboxes.size;
+    return this.#users.values().reduce((count, { inboxes }) => count + inboxes.size, 0);
   }
 
+  /** Compares all inboxes soon, because messages of the bus may have been lost. */
   compareSoon(): void {
-    this.#userLogs.compareSoon();
+    this.#comparison.runSoon();
   }
 
   /** Ends the inboxes with a room whose users have another history in the database, in which they may be no members of it. */
   async checkHistory(roomId: string): Promise<void> {
-    const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
+    const inboxes = [...this].filter((inbox) => inbox.follows(roomId));
     await forEachConcurrently(inboxes, maxOpening, (inbox) => inbox.checkHistory());
   }
 
@@ -64,6 +89,7 @@ export class Inboxes {
     const inbox = this.#create(request, start);
     try {
       if (!inbox.countRooms(rooms.rooms.length)) throw tooManyRooms();
+      await this.#add(inbox);
       await forEachConcurrently(followed, maxOpening, async (room) => {
         await yieldWhenDue();
         request.throwIfCancelled();
@@ -72,7 +98,6 @@ export class Inboxes {
         // It was deleted meanwhile.
         if (!follower && position) start.clientPositions.set(room.roomId, position);
       });
-      if (!inbox.hasStopped) await this.#userLogs.add(inbox);
       return inbox;
     } catch (error) {
       inbox.stop(codeOf(error));
@@ -95,13 +120,36 @@ export class Inboxes {
       onEnd: () => this.#remove(inbox),
       onError,
     });
-    this.#inboxes.add(inbox);
     return inbox;
   }
 
+  /** Resolves when the inbox will learn of every later event of its user. */
+  async #add(inbox: Inbox): Promise<void> {
+    const { userId } = inbox.request;
+    const user = this.#users.get(userId) ?? this.#listenTo(userId);
+    user.inboxes.add(inbox);
+    await user.leaveBus;
+  }
+
   #remove(inbox: Inbox): void {
-    this.#inboxes.delete(inbox);
-    this.#userLogs.delete(inbox);
+    const { userId } = inbox.request;
+    const user = this.#users.get(userId);
+    if (!user?.inboxes.delete(inbox) || user.inboxes.size > 0) return;
+    this.#users.delete(userId);
+    this.#comparison.update();
+    user.leaveBus.then((leave) => leave(), this.#parts.onError);
+  }
+
+  #listenTo(userId: string): UserInboxes {
+    const inboxes = new Set<Inbox>();
+    const leaveBus = this.#parts.bus.subscribe(userTopic(userId), ({ type }) => {
+      // A user may read many rooms, which ends no membership.
+      for (const inbox of inboxes) inbox.wake({ mayHaveLeft: type !== 'roomRead' });
+    });
+    const user = { inboxes, leaveBus };
+    this.#users.set(userId, user);
+    this.#comparison.update();
+    return user;
   }
 
   /** Cursors of rooms that were deleted or left are not refused. */

@@ -1,6 +1,8 @@
 import type { LogPosition } from '../../data/event-log/events.ts';
+import type { UserEventRow } from '../../data/tables.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { Follower } from '../groups/follower.ts';
+import type { InboxStart } from './start.ts';
 
 /** By the id of a room or of the user. */
 export type Cursors = Record<string, string>;
@@ -8,6 +10,7 @@ export type Cursors = Record<string, string>;
 /** The positions of an inbox in the log of its user and in the rooms: from there its client can resume. */
 export class InboxPositions {
   readonly #userId: string;
+  readonly #start: Pick<InboxStart, 'head' | 'filteredUpTo' | 'missed'>;
   /** In the user's log. */
   user: LogPosition;
   /** The rooms that the inbox follows. */
@@ -17,10 +20,27 @@ export class InboxPositions {
   /** The rooms that have begun, with their starts: until they send an event, the client has no cursor of them. */
   readonly unsentStarts = new Map<string, LogPosition>();
 
-  constructor(userId: string, user: LogPosition, clientPositions: Map<string, LogPosition>) {
+  constructor(userId: string, start: Omit<InboxStart, 'rooms'>) {
     this.#userId = userId;
-    this.user = user;
-    this.clientPositions = clientPositions;
+    this.#start = start;
+    this.user = start.position;
+    this.clientPositions = start.clientPositions;
+  }
+
+  /**
+   * Whether the user's log still contains what it ended with when the inbox was opened, as far as its next events after
+   * `user` show.
+   */
+  isInHistoryOf(next: readonly UserEventRow[]): boolean {
+    const { head } = this.#start;
+    if (next.length === 0) return this.user.seq >= head.seq;
+    return next.every(({ seq, mark }) => seq !== head.seq || mark === head.mark);
+  }
+
+  /** Whether the client has an event of the user's log already. */
+  isLeftOut({ seq }: UserEventRow): boolean {
+    const { filteredUpTo, missed } = this.#start;
+    return seq <= filteredUpTo && !missed.has(seq);
   }
 
   /** The position in a room up to which the client has everything, or from which it gets everything. */

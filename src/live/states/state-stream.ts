@@ -13,18 +13,12 @@ interface StateStreamParts<State> extends LiveStreamParts<StateRequest<State>> {
 }
 
 /** The stream of one client. A client that has not read everything receives only the latest state when it has. */
-export class StateStream<State> extends LiveStream<StateRequest<State>> {
-  readonly #parts: StateStreamParts<State>;
+export class StateStream<State> extends LiveStream<StateStreamParts<State>> {
   /** The state that waits until the client has read; undefined if none waits. */
   #latest: StreamMessage | undefined;
   #lastJson: string | undefined;
   /** Whether the client has read the state before. */
   #hasRead = true;
-
-  constructor(parts: StateStreamParts<State>) {
-    super(parts);
-    this.#parts = parts;
-  }
 
   /** It cannot be resumed. */
   get cursor(): undefined {
@@ -36,7 +30,7 @@ export class StateStream<State> extends LiveStream<StateRequest<State>> {
     const { sink } = this;
     if (!sink) return;
     if (!this.#hasRead) return this.#setLatest(message);
-    if (this.#parts.onlyChanges && message.json === this.#lastJson) return;
+    if (this.parts.onlyChanges && message.json === this.#lastJson) return;
     this.#lastJson = message.json;
     this.#hasRead = false;
     try {
@@ -52,7 +46,7 @@ export class StateStream<State> extends LiveStream<StateRequest<State>> {
   }
 
   protected begin(): void {
-    this.#parts.onStart();
+    this.parts.onStart();
   }
 
   #deliverLatest(): void {

@@ -103,8 +103,8 @@ export class SocketOperation implements Sink {
     this.#connection.fail(error);
   }
 
-  isFull(maxBytes?: number): boolean {
-    return this.#connection.writer.isFull(maxBytes);
+  isFull(): boolean {
+    return this.#connection.writer.isFull();
   }
 
   onceDrained(resume: () => void): void {

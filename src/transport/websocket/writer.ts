@@ -66,10 +66,10 @@ export class SocketWriter implements PendingWrite {
     if (this.#pending.push(frame) === 1) sendEventsAtTurnEnd(this);
   }
 
-  isFull(maxBytes = maxBufferedBytes): boolean {
+  isFull(): boolean {
     const waiting = this.#socket.writableLength;
     // While the memory budget is almost used up, a socket that has waiting bytes counts as full.
-    return waiting + this.#pendingBytes > maxBytes || (waiting > 0 && this.#account.isNearLimit);
+    return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isNearLimit);
   }
 
   /** False for an event above `maxBufferedBytes` while the memory budget of the address is almost used up. */

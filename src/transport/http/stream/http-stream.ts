@@ -108,9 +108,9 @@ export class HttpStream implements Sink, LongConnection {
     if (this.#counted > 0 && this.#account.isAddressOver) this.#disconnectUnread();
   }
 
-  isFull(maxBytes = maxBufferedBytes): boolean {
+  isFull(): boolean {
     const waiting = this.bytesWaiting;
-    return waiting > maxBytes || (waiting > 0 && this.#account.isNearLimit);
+    return waiting > maxBufferedBytes || (waiting > 0 && this.#account.isNearLimit);
   }
 
   onceDrained(resume: () => void): void {
