@@ -152,10 +152,10 @@ export const mutants: readonly Mutant[] = [
     to: 'else if (this.#positions.isInHistoryOf(events) || true) return events;',
   },
   {
-    name: 'an inbox that ends during its replay remains among those of its user',
+    name: 'an inbox that ended while it was opened remains among those of its user',
     file: 'live/inbox/inboxes.ts',
-    from: 'onEnd: () => this.#remove(inbox),',
-    to: 'onEnd: () => inbox.isReplaying || this.#remove(inbox),',
+    from: 'if (!inbox.hasStopped) await',
+    to: 'await',
   },
   {
     name: 'a read of a room that has left an inbox ends the inbox',

@@ -41,6 +41,9 @@ interface UserInboxes {
  */
 export class Inboxes {
   readonly #parts: InboxesParts;
+  /** From their creation on. */
+  readonly #inboxes = new Set<Inbox>();
+  /** Those that have opened their rooms, by user. */
   readonly #users = new Map<string, UserInboxes>();
   readonly #comparison: Comparison<Inbox>;
 
@@ -50,7 +53,7 @@ export class Inboxes {
       ...parts,
       logs: 'users',
       isNeeded: () => this.#users.size > 0,
-      list: () => this,
+      list: () => this.#users.values().flatMap(({ inboxes }) => inboxes),
       positionOf: ({ request, position }) => [request.userId, position],
       onCompared(inbox, moved) {
         if (moved.has(inbox.request.userId)) inbox.wake({ mayHaveLeft: true });
@@ -58,12 +61,12 @@ export class Inboxes {
     });
   }
 
-  *[Symbol.iterator](): Generator<Inbox> {
-    for (const { inboxes } of this.#users.values()) yield* inboxes;
+  [Symbol.iterator](): Iterator<Inbox> {
+    return this.#inboxes.values();
   }
 
   get size(): number {
-    return this.#users.values().reduce((count, { inboxes }) => count + inboxes.size, 0);
+    return this.#inboxes.size;
   }
 
   /** Compares all inboxes soon, because messages of the bus may have been lost. */
@@ -73,7 +76,7 @@ export class Inboxes {
 
   /** Ends the inboxes with a room whose users have another history in the database, in which they may be no members of it. */
   async checkHistory(roomId: string): Promise<void> {
-    const inboxes = [...this].filter((inbox) => inbox.follows(roomId));
+    const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
     await forEachConcurrently(inboxes, maxOpening, (inbox) => inbox.checkHistory());
   }
 
@@ -89,7 +92,6 @@ export class Inboxes {
     const inbox = this.#create(request, start);
     try {
       if (!inbox.countRooms(rooms.rooms.length)) throw tooManyRooms();
-      await this.#add(inbox);
       await forEachConcurrently(followed, maxOpening, async (room) => {
         await yieldWhenDue();
         request.throwIfCancelled();
@@ -98,6 +100,7 @@ export class Inboxes {
         // It was deleted meanwhile.
         if (!follower && position) start.clientPositions.set(room.roomId, position);
       });
+      if (!inbox.hasStopped) await this.#add(inbox);
       return inbox;
     } catch (error) {
       inbox.stop(codeOf(error));
@@ -120,6 +123,7 @@ export class Inboxes {
       onEnd: () => this.#remove(inbox),
       onError,
     });
+    this.#inboxes.add(inbox);
     return inbox;
   }
 
@@ -132,6 +136,7 @@ export class Inboxes {
   }
 
   #remove(inbox: Inbox): void {
+    this.#inboxes.delete(inbox);
     const { userId } = inbox.request;
     const user = this.#users.get(userId);
     if (!user?.inboxes.delete(inbox) || user.inboxes.size > 0) return;
