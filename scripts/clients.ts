@@ -36,6 +36,8 @@ if (!Number.isSafeInteger(restarts) || restarts < 1) {
 }
 const names = findNames(positionals);
 await Promise.all([import('./build.ts'), buildClientPackage()]);
+// What it has started is ended on `exit`, which a signal does not cause.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const results: Result[] = [];
 const queue = names.values();
 await Promise.all(Array.from({ length: clientsAtOnce }, runNext));

@@ -29,6 +29,7 @@ interface Open {
   socket: Socket;
   /** Releases all that the node holds for it. In a step of the node. */
   release: () => void;
+  isReplaying: () => boolean;
 }
 
 /** A client of one user with one subscription, which reconnects and resumes as @postroom/client does. */
@@ -67,6 +68,11 @@ export class Client {
   get liveMs(): number {
     const since = Math.max(this.#openedAt ?? Number.POSITIVE_INFINITY, this.pausedUntil);
     return this.#open ? this.#run.scheduler.now - since : 0;
+  }
+
+  /** Whether its node has not said yet that all events of the past were sent. */
+  get isReplaying(): boolean {
+    return this.#open?.isReplaying() ?? false;
   }
 
   isLiveFor(ms: number): boolean {
@@ -145,7 +151,7 @@ export class Client {
       watch?.stop();
       account.close();
     };
-    this.#open = { node, socket, release };
+    this.#open = { node, socket, release, isReplaying: () => stream?.isReplaying ?? false };
     this.#openedAt = undefined;
     const after = this.check.connect(node.name);
     const subscribe = async () => {

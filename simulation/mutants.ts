@@ -136,8 +136,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the logs of users are not compared',
     file: 'live/inbox/inboxes.ts',
-    from: 'if (moved.has(inbox.request.userId)) inbox',
-    to: 'if (moved.size < 0) inbox',
+    from: 'if (moved.has(inbox.request.userId) ||',
+    to: 'if (',
+  },
+  {
+    name: 'an inbox does not read the log of its user again after a failed read',
+    file: 'live/inbox/inboxes.ts',
+    from: ' || inbox.isReplaying)',
+    to: ')',
   },
   {
     name: 'an inbox does not notice that the log of its user was rewound',

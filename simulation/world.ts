@@ -487,6 +487,7 @@ export class World implements RunContext {
       if (client.isStopped || this.model.deleted.has(client.userId)) continue;
       const { follows, userId, name } = client;
       const who = `${name} of ${userId} (${follows.kind})`;
+      if (client.isReplaying) this.fail(`${who}: it was not told that it has received all events of the past`);
       if (follows.kind === 'inbox') {
         if (!client.isLive) this.fail(`${who}: it is not connected`);
         const rooms = this.model.roomsOf(userId);

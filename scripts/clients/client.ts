@@ -50,7 +50,9 @@ async function runScripts(result: Result, folder: string, restarts: number): Pro
   await check(result, folder, 'test');
   if ('test:trusted' in scripts) await checkTrusted(result, folder);
   const followers = Object.keys(scripts).filter((script) => script.startsWith('follow'));
-  await Promise.all(followers.map((script) => follow(result, folder, script, restarts)));
+  // All of them end before the folder is used again.
+  const followed = await Promise.allSettled(followers.map((script) => follow(result, folder, script, restarts)));
+  for (const each of followed) if (each.status === 'rejected') throw each.reason;
 }
 
 async function install(folder: string): Promise<void> {

@@ -53,7 +53,7 @@ export async function validate(args: string[]): Promise<number> {
   return results.every(Boolean) ? 0 : 1;
 }
 
-/** What is wrong with a releaseof Node that has known vulnerabilities. Other major versions are compared with the last. */
+/** What is wrong with a release of Node that has known vulnerabilities. Other major versions are compared with the last. */
 function findVulnerableNode(release = process.versions.node): string | undefined {
   const [major] = release.split('.');
   const oldest = oldestReleases.find((each) => each.startsWith(`${major}.`)) ?? lastOldest;

@@ -6,8 +6,7 @@ import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
-import type { DocumentSource } from './documents/documents.ts';
-import { Documents } from './documents/documents.ts';
+import { type DocumentSource, Documents } from './documents/documents.ts';
 import { Executor } from './execution/executor.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { type Caller, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
@@ -39,7 +38,7 @@ export function createEngine(parts: EngineParts) {
   const documents = new Documents(parts.schema, config, config.introspection);
   // A client that may not read the schema must not learn it from errors.
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
-  const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
+  const invalidDocuments = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const costlyOperations = new LimitedQueue({ maxRunning: maxCostlyOperations });
   const operationParts = { ...parts, executor: new Executor(), costlyOperations, rateLimit };
 
@@ -50,15 +49,17 @@ export function createEngine(parts: EngineParts) {
     const isNew = !ownDocuments.has(source);
     // A new document opens a group, which is charged later.
     if (isNew && call.isResumed) rateLimit.assertNotOver(call);
-    if (isNew) refusals?.assertNotPaused(call);
+    if (isNew) invalidDocuments?.assertNotPaused(call);
     try {
       const compiled = ownDocuments.compile(source, request.operationName);
       if (call.report) call.report.compiled = compiled;
+      // It is charged below, but a caller that is over the rate must not have its variables read.
+      if (call.isResumed && compiled.type !== OperationTypeNode.SUBSCRIPTION) rateLimit.assertNotOver(call);
       const operation = bind(compiled, request, call);
       parts.documents.cache(request);
       return operation;
     } catch (error) {
-      if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
+      if (isNew) invalidDocuments?.count(call, findClientError(errorsOf(error)[0])?.code);
       throw error;
     }
   }
@@ -89,7 +90,7 @@ export function createEngine(parts: EngineParts) {
       if (operation.type !== OperationTypeNode.SUBSCRIPTION) call.rate = await rateLimit.chargeResumed(call);
       return operation;
     } catch (error) {
-      if (!(error instanceof RateLimited)) await rateLimit.chargeResumed(call);
+      if (!(error instanceof RateLimited)) call.rate = await rateLimit.chargeResumed(call);
       throw error;
     }
   }

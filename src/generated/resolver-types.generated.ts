@@ -725,8 +725,9 @@ export type LoadOrder =
   | 'REFUSALS';
 
 /**
- * Who caused the load of the last five minutes: the current minute and the four before it. Of each node, the first 50 of
- * the order count. Of more than 1,000 users and addresses in a minute, those with the least load are left out.
+ * Who caused the load of the last five minutes: the current minute and the four before it. Each node contributes its 50
+ * users and 50 addresses with the most. When a node counts more than 1,000 users and addresses in a minute, it keeps only
+ * those with the most operations, deliveries and refusals, 50 of each, so that numbers are then too low.
  */
 export type Load = {
   /** The users with the most of the requested order, at most 10. Clients without credentials count only for their address. */
@@ -741,9 +742,9 @@ export type UserLoad = {
   user?: Maybe<User>;
   /** The number of operations, over all transports. */
   operations: Scalars['Int']['output'];
-  /** The number of events that were written to the live subscriptions of the user, once for each subscription. */
+  /** The number of live events that were written to the subscriptions of the user, without those after a cursor. */
   deliveries: Scalars['Int']['output'];
-  /** The number of operations that were answered with an error. */
+  /** The number of operations that were refused or have failed. */
   refusals: Scalars['Int']['output'];
 };
 
@@ -753,13 +754,13 @@ export type AddressLoad = {
   address: Scalars['String']['output'];
   /** The number of operations, over all transports. */
   operations: Scalars['Int']['output'];
-  /** The number of events that were written to live subscriptions, once for each subscription. */
+  /** The number of live events that were written to subscriptions, without those after a cursor. */
   deliveries: Scalars['Int']['output'];
-  /** The number of operations that were answered with an error. */
+  /** The number of operations that were refused or have failed. */
   refusals: Scalars['Int']['output'];
 };
 
-/** An operation that was answered with an error. */
+/** An operation that was refused or has failed. */
 export type Refusal = {
   /** The time of the answer. */
   time: Scalars['DateTime']['output'];

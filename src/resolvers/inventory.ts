@@ -55,6 +55,7 @@ export const inventoryQueries = {
   },
   refusals(_, { requestId }, { viewer, services }) {
     assertAdmin(viewer);
+    assertInput(optional('requestId', requestId, rules.clientText));
     return services.inventory.findRefusals(requestId ?? null);
   },
   connections(_, { filter, ...page }, { viewer, services }) {

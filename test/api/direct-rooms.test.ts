@@ -120,7 +120,9 @@ it('the other users of 50 direct rooms are read together', async () => {
     const { nodes } = (await postroom.ask(query, {}, ada.token)).viewer.rooms;
     expect(new Set(nodes.map((node: { directUser: Person }) => node.directUser.id)).size).toBe(50);
   });
-  const reads = statements.filter((text) => text.includes('from "directRooms" where "roomId" in'));
+  const reads = statements.filter((text) =>
+    text.startsWith('select * from "directRooms" where "directRooms"."roomId"'),
+  );
   // On a busy machine the execution yields within the list.
   expect(reads.length).toBeGreaterThan(0);
   expect(reads.length).toBeLessThan(25);

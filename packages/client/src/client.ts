@@ -256,7 +256,7 @@ export function createPostroomClient<Live extends LiveClient>({
     },
   });
 
-  const { subscribe } = live;
+  const subscribe = live.subscribe.bind(live);
   live.subscribe = (request, sink) => subscribe(request, toSafeSink(sink));
 
   return { live, connection, request, setToken, onCaughtUp: resume.onCaughtUp, setQuerying };

@@ -70,9 +70,9 @@ export function follow<Data>({
       if (current !== run) return;
       const request: Request = { query: subscription, variables: applyAnswer() };
       onFailure();
-      client.setQuerying(owner, false);
       const end = ifCurrent(() => {
         attempt = 0;
+        client.setQuerying(owner, false);
         onCaughtUp();
       });
       client.onCaughtUp(request, () => end(undefined));
@@ -80,8 +80,14 @@ export function follow<Data>({
         next: ifCurrent(({ data, errors }) => {
           // The query has the state after an event that the server could not execute.
           if (!data) return fail({ errors }, true);
-          attempt = 0;
-          if (!apply(data)) startIn(queryAgainMs);
+          try {
+            if (!apply(data)) startIn(queryAgainMs);
+            attempt = 0;
+          } catch (error) {
+            // What the event has changed is unknown. It is reported, too.
+            fail(error, true);
+            throw error;
+          }
         }),
         error: ifCurrent((error) => fail(error)),
         complete: () => {},

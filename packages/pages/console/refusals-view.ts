@@ -23,7 +23,7 @@ export class RefusalsView {
       { title: 'Reason', text: ({ reason }) => reason, isLong: true },
       { title: 'Time', text: ({ time }) => formatTime(time) },
       { title: 'Operation', text: ({ operation }) => operation ?? '–' },
-      { title: 'Viewer', text: ({ viewer }) => viewer?.name ?? 'anonymous' },
+      { title: 'Viewer', text: ({ viewer }) => viewer?.name ?? '–' },
       { title: 'Address', text: ({ address }) => address },
       { title: 'Node', text: ({ node }) => node },
       { title: 'Request id', text: ({ requestId }) => requestId, isLong: true },

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { createId } from '../../common/ids.ts';
 import type { Db } from '../database/database.ts';
 import { executeInParts } from '../sql/list-statements.ts';
-import { createFinder } from '../sql/statement.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
+import { createFinder, createStatement } from '../sql/statement.ts';
 import { type RoomRow, roomColumns } from '../tables.ts';
 
 /** The default of the id is a new one. */
@@ -40,13 +41,17 @@ export const findDirectRoom = createFinder((db, { id: pair }) =>
     .where('deletedAt', 'is', null),
 );
 
+const selectDirectRooms = createStatement((db, { roomIds }: { roomIds: string }) =>
+  db.selectFrom('directRooms').selectAll().where(dialectOf(db).isListed('directRooms.roomId', roomIds)),
+);
+
 /** The direct rooms of the user among `roomIds`, each with the id of the other user. */
 export async function findDirectUsers(
   db: Db,
   userId: string,
   roomIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const rows = await db.selectFrom('directRooms').selectAll().where('roomId', 'in', roomIds).execute();
+  const rows = await selectDirectRooms(db, { roomIds: JSON.stringify(roomIds) });
   const others = rows.flatMap(({ roomId, pair }) => {
     const [other, stranger] = pair.split(' ').filter((id) => id !== userId);
     return other && !stranger ? [[roomId, other] as const] : [];

@@ -36,15 +36,23 @@ export function emailKeyOf(email: string): string {
   return toComposed(email).toLowerCase();
 }
 
-export function createUserRow({ oauth, email = null, createdAt = Date.now(), ...given }: NewUser): UserRow {
+export function createUserRow({
+  name,
+  email = null,
+  passwordHash = null,
+  createdAt = Date.now(),
+  role = 'MEMBER',
+  oauth,
+  sessionsFrom = 0,
+}: NewUser): UserRow {
   return {
     id: createId('User'),
-    passwordHash: null,
-    role: 'MEMBER',
-    sessionsFrom: 0,
-    ...given,
+    name,
     email,
     emailKey: email === null ? null : emailKeyOf(email),
+    passwordHash,
+    role,
+    sessionsFrom,
     keptSession: null,
     oauthIssuer: oauth?.issuer ?? null,
     oauthSubject: oauth?.subject ?? null,

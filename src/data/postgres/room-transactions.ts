@@ -76,16 +76,21 @@ export class RoomTransactions {
     } catch (error) {
       for (const transaction of group) transaction.fail(error);
       return [];
+    } finally {
+      for (const transaction of group) transaction.settle();
     }
   }
 }
 
 function waitForGroup({ waiting }: Room, transaction: PostgresTransaction): void {
-  if (waiting.length >= maxWaiting)
-    return transaction.fail(new PostgresUnavailable('busy', `${maxWaiting} changes of the room wait already`));
+  function refuse(reason: string): void {
+    transaction.fail(new PostgresUnavailable('busy', reason));
+    transaction.settle();
+  }
+  if (waiting.length >= maxWaiting) return refuse(`${maxWaiting} changes of the room wait already`);
   const timer = setTimeout(() => {
     waiting.splice(waiting.indexOf(entry), 1);
-    transaction.fail(new PostgresUnavailable('busy', `the room could not be changed within ${timeoutMs} ms`));
+    refuse(`the room could not be changed within ${timeoutMs} ms`);
   }, timeoutMs);
   const entry = { transaction, timer };
   waiting.push(entry);

@@ -33,7 +33,7 @@ interface GroupFailure {
  * Runs one or more transactions as one transaction of the server. Of several, first all read, and then the changes of all are
  * sent with the commit: those that fail before the commit or are cancelled have sent no change, so the others continue.
  *
- * Settles the transactions, or returns the failure of a statement. Never fails.
+ * Each transaction succeeds or fails, or the failure of a statement is returned. Never fails.
  */
 export async function runGroup(
   transactions: readonly PostgresTransaction[],
@@ -50,18 +50,18 @@ export async function runGroup(
   await untilNextTick();
   const failure = (isAlone && transactions[0]?.workFailure) || findFailure(transactions) || session.failure;
   const committing = failure ? [] : transactions.filter((transaction) => transaction.beginCommit());
-  if (!mark || committing.length === 0) {
-    await session.end('rollback');
-    return failure && { error: failure.error, transactions };
-  }
   for (const [transaction, own] of isAlone ? [] : members) {
     if (committing.includes(transaction)) own.flush();
     own.discard(new Error('The transaction has ended.'));
   }
+  if (!mark || committing.length === 0) {
+    await session.end('rollback');
+    return failure && { error: failure.error, transactions };
+  }
   return commit(session, committing, { mark, marks });
 }
 
-/** The changes have been sent before. */
+/** The changes of the members of a group have been sent before. */
 async function commit(
   session: PostgresSession,
   transactions: readonly PostgresTransaction[],

@@ -3,14 +3,15 @@ import { createDb } from '../sql/sql-dialect.ts';
 import { postgresDialect } from './dialect.ts';
 import type { PostgresSession, StatementFailure } from './session.ts';
 
-/** A transaction, which runs alone or as a member of a group. It settles after its commit. */
+/** A transaction, which runs alone or as a member of a group. */
 export class PostgresTransaction<T = unknown> {
-  readonly #settle = Promise.withResolvers<T>();
-  readonly promise = this.#settle.promise;
+  readonly #settled = Promise.withResolvers<T>();
+  readonly promise = this.#settled.promise;
   readonly options: TransactionOptions;
   readonly #work: Work<T>;
   #session: PostgresSession | undefined;
   #outcome: { result: T } | { error: unknown } | undefined;
+  #settle: (() => void) | undefined;
 
   constructor(work: Work<T>, options: TransactionOptions) {
     this.#work = work;
@@ -40,7 +41,7 @@ export class PostgresTransaction<T = unknown> {
     session.endWork();
   }
 
-  /** Returns false if its work failed, or if it is cancelled: it then rejects, and nothing of it is stored. */
+  /** Returns false if its work failed, or if it is cancelled: it has failed then, and nothing of it is stored. */
   beginCommit(): boolean {
     try {
       if (this.workFailure) throw this.workFailure.error;
@@ -61,12 +62,19 @@ export class PostgresTransaction<T = unknown> {
   succeed(): void {
     this.options.cancellation?.endCommit(true);
     // Nobody waits for the results of statements that were sent together with the commit, and they are lost.
-    if (this.failure?.isEnd === false) this.#settle.reject(new CommitResultLost({ cause: this.failure.error }));
-    else if (this.#outcome && 'result' in this.#outcome) this.#settle.resolve(this.#outcome.result);
+    const { reject, resolve } = this.#settled;
+    const lost = this.failure?.isEnd === false && new CommitResultLost({ cause: this.failure.error });
+    if (lost) this.#settle = () => reject(lost);
+    else if (this.#outcome && 'result' in this.#outcome) this.#settle = resolve.bind(undefined, this.#outcome.result);
   }
 
   fail(error: unknown): void {
     this.options.cancellation?.endCommit(error instanceof CommitOutcomeUnknown);
-    this.#settle.reject(error);
+    this.#settle = () => this.#settled.reject(error);
+  }
+
+  /** Settles the promise, if the transaction has succeeded or failed: when its connection is free, so that the caller's next one finds it. */
+  settle(): void {
+    this.#settle?.();
   }
 }

@@ -54,6 +54,8 @@ export class Transactions {
       }
     } catch (error) {
       transaction.fail(error);
+    } finally {
+      transaction.settle();
     }
   }
 }

@@ -35,7 +35,7 @@ export interface SqlDialect {
   elementsOf(json: string): RawBuilder<unknown>;
   /** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
   isListed(
-    id: 'users.id' | 'rooms.id' | 'roomMembers.roomId' | 'roomMembers.userId',
+    id: 'users.id' | 'rooms.id' | 'roomMembers.roomId' | 'roomMembers.userId' | 'directRooms.roomId',
     json: string,
   ): RawBuilder<boolean>;
   /** Is written before a column, so that the database does not use its index. */

@@ -133,8 +133,12 @@ export class RedisWindows {
   /** Connects if necessary, and uses the connection after it has answered a probe in time. */
   async #connect(): Promise<void> {
     if (this.#client || this.#opening) return;
-    const client = createRedisClient(this.#options.url, 'postroom-rate');
-    this.#opening = client;
+    let client: Client;
+    try {
+      client = this.#opening = createRedisClient(this.#options.url, 'postroom-rate');
+    } catch (error) {
+      return this.#reportDown(reasonOf(error));
+    }
     const onLost = (error?: Error) => this.#drop(client, error ? reasonOf(error) : 'the connection was closed');
     client.on('error', onLost);
     client.on('end', onLost);
@@ -156,6 +160,10 @@ export class RedisWindows {
     if (client !== this.#client && client !== this.#opening) return;
     this.#client = this.#opening = undefined;
     if (client.isOpen) client.destroy();
+    this.#reportDown(reason);
+  }
+
+  #reportDown(reason: string): void {
     if (this.#isReportedDown) return;
     this.#isReportedDown = true;
     this.#options.log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself');

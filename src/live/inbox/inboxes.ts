@@ -56,7 +56,8 @@ export class Inboxes {
       list: () => this.#users.values().flatMap(({ inboxes }) => inboxes),
       positionOf: ({ request, position }) => [request.userId, position],
       onCompared(inbox, moved) {
-        if (moved.has(inbox.request.userId)) inbox.wake({ mayHaveLeft: true });
+        // One that is replaying may have failed to find that it is at the head.
+        if (moved.has(inbox.request.userId) || inbox.isReplaying) inbox.wake({ mayHaveLeft: true });
       },
     });
   }

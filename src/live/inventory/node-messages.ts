@@ -27,8 +27,8 @@ export type Question = Parsed<typeof parseQuestion>;
 
 /** The bytes of JSON in one message: as Base64, they fit into a notification of PostgreSQL. */
 const bytesPerPart = 5_400;
-/** An answer has at most 50 refusals, of less than 3,000 bytes each. */
-export const maxParts = 32;
+/** An answer has at most 50 refusals, of less than 1,700 bytes each. */
+export const maxParts = 16;
 
 /** The parts of an answer, as they are sent; undefined if it is too long. */
 export function encodeAnswer(answer: unknown): string[] | undefined {

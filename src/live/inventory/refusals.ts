@@ -26,8 +26,10 @@ export class LatestRefusals {
   readonly #all: Omit<Refusal, 'node'>[] = [];
 
   add(refusal: Omit<Refusal, 'node'>): void {
+    const { operation, reason } = refusal;
+    const printable = { operation: operation && toPrintable(operation), reason: toPrintable(reason) };
     // A copy: a text may be a part of a long one, which it would keep in memory.
-    this.#all.unshift(structuredClone(refusal));
+    this.#all.unshift(structuredClone({ ...refusal, ...printable }));
     this.#all.length = Math.min(this.#all.length, maxKept);
   }
 
@@ -35,6 +37,11 @@ export class LatestRefusals {
     const found = this.#all.filter((each) => requestId === null || each.requestId === requestId);
     return found.slice(0, maxFound).map((refusal) => ({ ...refusal, node }));
   }
+}
+
+/** At most three bytes of JSON for each character, so that the parts of a message between nodes have room for all. */
+function toPrintable(text: string): string {
+  return text.toWellFormed().replace(/\p{Cc}/gu, '\uFFFD');
 }
 
 /** The latest of the refusals of several nodes. */

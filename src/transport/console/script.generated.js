@@ -397,7 +397,7 @@
 				}
 			}
 		});
-		const { subscribe } = live;
+		const subscribe = live.subscribe.bind(live);
 		live.subscribe = (request, sink) => subscribe(request, toSafeSink(sink));
 		return {
 			live,
@@ -450,17 +450,22 @@
 					variables: applyAnswer()
 				};
 				onFailure();
-				client.setQuerying(owner, false);
 				const end = ifCurrent(() => {
 					attempt = 0;
+					client.setQuerying(owner, false);
 					onCaughtUp();
 				});
 				client.onCaughtUp(request, () => end(void 0));
 				unsubscribe = client.live.subscribe(request, {
 					next: ifCurrent(({ data, errors }) => {
 						if (!data) return fail({ errors }, true);
-						attempt = 0;
-						if (!apply(data)) startIn(queryAgainMs);
+						try {
+							if (!apply(data)) startIn(queryAgainMs);
+							attempt = 0;
+						} catch (error) {
+							fail(error, true);
+							throw error;
+						}
 					}),
 					error: ifCurrent((error) => fail(error)),
 					complete: () => {}
@@ -1447,7 +1452,7 @@ fragment FoundPost on Post { id title author { id name } room { id name } publis
 				},
 				{
 					title: "Viewer",
-					text: ({ viewer }) => viewer?.name ?? "anonymous"
+					text: ({ viewer }) => viewer?.name ?? "–"
 				},
 				{
 					title: "Address",

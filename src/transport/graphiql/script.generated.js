@@ -499,7 +499,7 @@
 				}
 			}
 		});
-		const { subscribe } = live;
+		const subscribe = live.subscribe.bind(live);
 		live.subscribe = (request, sink) => subscribe(request, toSafeSink(sink));
 		return {
 			live,

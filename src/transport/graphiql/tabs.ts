@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export const roomPlaceholder = 'the id of the room';
 
 /** On a small screen the editor shows 48 columns, so the lines of the documents are at most this long. */
-const documents = readFileSync(new URL('./tabs.graphql', import.meta.url), 'utf8').split('\n# ----\n\n');
+const documents = readFileSync(new URL('./tabs.graphql', import.meta.url), 'utf8').split(/\r?\n# ----\r?\n\r?\n/);
 const credentials = { email: 'emmy@example.org', password: 'correct horse' };
 /** By the first operation of their tab. */
 const variables: Record<string, object> = {

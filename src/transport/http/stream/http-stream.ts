@@ -98,13 +98,11 @@ export class HttpStream implements Sink, LongConnection {
     const now = Date.now();
     // The timer that ends the stream may be late.
     if (now >= (this.#exchange.viewer?.expiresAt ?? Number.POSITIVE_INFINITY)) return;
-    if (at !== undefined) {
-      this.lagMs = Math.max(0, now - at);
-      this.deliveries += 1;
-    }
+    if (at !== undefined) this.lagMs = Math.max(0, now - at);
     const bytes = message.encode(this.#format.encode);
     if (bytes.length > maxBufferedBytes && this.#account.isNearLimit) return this.#stream.endAsSlowConsumer(message);
     this.#send(bytes);
+    if (at !== undefined) this.deliveries += 1;
     if (this.#counted > 0 && this.#account.isAddressOver) this.#disconnectUnread();
   }
 
