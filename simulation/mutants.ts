@@ -140,12 +140,6 @@ export const mutants: readonly Mutant[] = [
     to: 'if (',
   },
   {
-    name: 'an inbox does not read the log of its user again after a failed read',
-    file: 'live/inbox/inboxes.ts',
-    from: ' || inbox.isReplaying)',
-    to: ')',
-  },
-  {
     name: 'an inbox does not notice that the log of its user was rewound',
     file: 'live/inbox/inbox.ts',
     from: 'if (isReadFailure(events)) await this.#expire();',
