@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { graphqlResponse, handshake, post, RawConnection } from '../support/clients/http.ts';
 import { launchForTest, type Postroom } from '../support/server/postroom.ts';
+import { withVirtualTimers } from '../support/server/virtual-timers.ts';
 
 function open({ webSocketUrl }: Postroom, localAddress = '127.0.0.1'): WebSocket {
   return new WebSocket(webSocketUrl, 'graphql-transport-ws', { localAddress });
@@ -44,7 +45,8 @@ it('a long message counts as several, one for each 16 KiB', async () => {
   const postroom = await launchForTest();
   const socket = await connect(postroom);
   const pong = JSON.stringify({ type: 'pong', payload: { text: 'x'.repeat(140_000) } });
-  for (let index = 0; index < 40; index += 1) socket.send(pong);
+  // So many that a slow machine does not read them as slowly as the limit allows.
+  for (let index = 0; index < 150; index += 1) socket.send(pong);
   socket.send('{"type":"ping"}');
   const answered = once(socket, 'message').then(() => 'answered');
   const closed = once(socket, 'close').then(([code, reason]) => `${code} ${reason}`);
@@ -150,7 +152,8 @@ it('an address may hold a maximum of sockets; a socket that closes makes way for
 });
 
 it('an address may open 100 sockets that send nothing; each that sends connection_init or closes admits the next, in order', async () => {
-  const postroom = await launchForTest();
+  // No socket is closed because its connection_init is late.
+  const postroom = await withVirtualTimers(() => launchForTest());
   const silent = Array.from({ length: 100 }, () => open(postroom));
   await Promise.all(silent.map((socket) => once(socket, 'open')));
   const opened: string[] = [];
@@ -172,7 +175,7 @@ it('an address may open 100 sockets that send nothing; each that sends connectio
 });
 
 it('a queued handshake whose client leaves frees its place', async () => {
-  const postroom = await launchForTest({ LIMIT_SOCKETS: '101' });
+  const postroom = await withVirtualTimers(() => launchForTest({ LIMIT_SOCKETS: '101' }));
   const silent = Array.from({ length: 100 }, () => open(postroom));
   await Promise.all(silent.map((socket) => once(socket, 'open')));
   // The server sends a refusal before it answers a later request over another connection.

@@ -102,9 +102,9 @@ async function write(run: Run): Promise<void> {
   }
 }
 
-it('streams that begin and end at any moment each receive an unbroken part of the events of the room', {
-  timeout: 120_000,
-}, async ({ annotate }) => {
+it('streams that begin and end at any moment each receive an unbroken part of the events of the room', async ({
+  annotate,
+}) => {
   await annotate(`seed ${seed}`);
   const { postroom } = server;
   const ada = await postroom.signUp('Ada');

@@ -75,25 +75,17 @@ it.each([
      second: updatePost(input: { id: $post, body: "changed here" }) { ${deepPost} }
      third: joinRoom(input: { room: $room }) { room { cursor } }`,
   ],
-])(
-  'Room.cursor in the answer to a mutation is not newer than any other field of the answer: %s',
-  {
-    timeout: 120_000,
-  },
-  async (_title, fields) => {
-    const used = ['room', 'quiet', 'post', 'user'].filter((name) => fields.includes(`$${name}`));
-    const mutation = `mutation (${used.map((name) => `$${name}: ID!`)}) { ${fields} }`;
-    const readings = await readWhileWriting(async (number) => {
-      const variables = { room, quiet, post: posts[number % posts.length], user: ada.id };
-      return readingOf(mutation, room, await server.postroom.ask(mutation, variables, ada.token));
-    });
-    expectNothingMissed(readings, readLog(server.databaseFile, room));
-  },
-);
+])('Room.cursor in the answer to a mutation is not newer than any other field of the answer: %s', async (_title, fields) => {
+  const used = ['room', 'quiet', 'post', 'user'].filter((name) => fields.includes(`$${name}`));
+  const mutation = `mutation (${used.map((name) => `$${name}: ID!`)}) { ${fields} }`;
+  const readings = await readWhileWriting(async (number) => {
+    const variables = { room, quiet, post: posts[number % posts.length], user: ada.id };
+    return readingOf(mutation, room, await server.postroom.ask(mutation, variables, ada.token));
+  });
+  expectNothingMissed(readings, readLog(server.databaseFile, room));
+});
 
-it('the cursor of another room in an event is not newer than any other field of the event', {
-  timeout: 120_000,
-}, async () => {
+it('the cursor of another room in an event is not newer than any other field of the event', async () => {
   const { postroom } = server;
   const bob = await postroom.signUp('Bob');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

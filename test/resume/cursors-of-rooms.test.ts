@@ -37,7 +37,7 @@ const queries = [
 
 const title = 'Room.cursor is not newer than anything else the query read, and what follows it is all that came since';
 
-it(title, { timeout: 120_000 }, async () => {
+it(title, async () => {
   const { postroom } = server;
   // Another server writes, so that its commits may occur between any two reads of one query.
   const other = await launchForTest({ DATABASE_URL: `sqlite:${server.databaseFile}` });

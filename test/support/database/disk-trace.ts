@@ -72,7 +72,7 @@ export async function waitForFlush(trace: string, file: string): Promise<void> {
     }
     return false;
   };
-  await expect.poll(hasBegun, { timeout: 60_000 }).toBe(true);
+  await expect.poll(hasBegun).toBe(true);
 }
 
 /** The flushes of the write-ahead log, also those that failed, without those of checkpoints. */
