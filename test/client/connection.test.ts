@@ -4,7 +4,7 @@ import { createPostroomClient, createResume, failureOf, retryOf } from '../../pa
 import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { openClient, until } from '../support/clients/postroom-client.ts';
 import { ReceivedQueue } from '../support/clients/received-queue.ts';
-import type { Person, Postroom } from '../support/server/postroom.ts';
+import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
 
 const server = shareServer();
@@ -60,6 +60,13 @@ it('a state stream needs no cursor to be live again', async () => {
   proxy.cut();
   await until(client.connection, ({ state }) => state === 'stale');
   expect(await until(client.connection, ({ state }) => state === 'live')).toMatchObject({ caughtUp: 0 });
+});
+
+it('a query that is refused has the request id of its line in the log', async () => {
+  const { graphqlUrl, log } = await launchForTest({ LOG_LEVEL: 'info' });
+  const client = openClient(graphqlUrl);
+  const { code, requestId } = failureOf(await client.request('{ nothing }').catch((error) => error));
+  expect(log).toContainEqual(expect.objectContaining({ code, requestId, msg: 'operation refused' }));
 });
 
 it('credentials that are refused end the client with UNAUTHENTICATED', async () => {

@@ -130,7 +130,9 @@ export function createPostroomClient<Live extends LiveClient>({
     const response = await fetch(endpoint, { method: 'POST', headers, body, signal, keepalive });
     const { data, errors } = (await response.json()) as Result<Data>;
     if (data && !errors) return data;
-    throw Object.assign(new Error(errors?.[0]?.message ?? 'no answer'), { errors, data, status: response.status });
+    const { status } = response;
+    const requestId = response.headers.get('x-request-id');
+    throw Object.assign(new Error(errors?.[0]?.message ?? 'no answer'), { errors, data, status, requestId });
   }
 
   function sendToken(): void {

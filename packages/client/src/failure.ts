@@ -11,6 +11,8 @@ export interface Failure {
   /** For developers; that of `VALIDATION_ERROR` is for users, too. */
   message: string;
   action: Action;
+  /** By which an operator finds the refusal, or the line of the log; of `request` always, of others if the error has it. */
+  requestId?: string | undefined;
   /** All extensions: `retryAfterMs`, `details`, `scope`, `live`, `requestId`. */
   extensions: Record<string, unknown>;
 }
@@ -67,7 +69,8 @@ export function failureOf(error: unknown): Failure {
   ].find((list) => Array.isArray(list) && list.length > 0);
   const { message, extensions = {} } = errors?.[0] ?? { message: given?.reason || given?.message || 'no answer' };
   const code = String(extensions['code'] ?? given?.extensions?.code ?? closeCodes[given?.code] ?? 'NO_ANSWER');
-  return { code, message, action: actions[code] ?? 'show', extensions };
+  const requestId = given?.requestId ?? extensions['requestId'];
+  return { code, message, action: actions[code] ?? 'show', requestId, extensions };
 }
 
 /**

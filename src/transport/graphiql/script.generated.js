@@ -202,10 +202,12 @@
 			given?.source?.errors
 		].find((list) => Array.isArray(list) && list.length > 0)?.[0] ?? { message: given?.reason || given?.message || "no answer" };
 		const code = String(extensions["code"] ?? given?.extensions?.code ?? closeCodes[given?.code] ?? "NO_ANSWER");
+		const requestId = given?.requestId ?? extensions["requestId"];
 		return {
 			code,
 			message,
 			action: actions[code] ?? "show",
+			requestId,
 			extensions
 		};
 	}
@@ -376,10 +378,13 @@
 			});
 			const { data, errors } = await response.json();
 			if (data && !errors) return data;
+			const { status } = response;
+			const requestId = response.headers.get("x-request-id");
 			throw Object.assign(new Error(errors?.[0]?.message ?? "no answer"), {
 				errors,
 				data,
-				status: response.status
+				status,
+				requestId
 			});
 		}
 		function sendToken() {
