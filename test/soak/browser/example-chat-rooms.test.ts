@@ -147,6 +147,18 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, () 
     expectNoFaults(owner, guest);
   });
 
+  it('of two people have a name of their own after one of the accounts was deleted', async () => {
+    const { postroom, ada, ben } = await launch();
+    const open = `mutation { openDirectRoom(input: { user: "${ada.id}" }) { room { id } } }`;
+    const { openDirectRoom } = await postroom.ask(open, {}, ben.token);
+    await postroom.ask(`mutation { deleteUser(input: { id: "${ben.id}" }) { user { id } } }`, {}, ben.token);
+    const chat = await users.open(ada, openDirectRoom.room.id);
+    await chat.page.getByRole('heading', { name: 'Former direct message', exact: true }).waitFor();
+    expect(await chat.rooms()).toContain('Former direct message');
+    expect(await chat.rooms('Direct messages')).toEqual([]);
+    expectNoFaults(chat);
+  });
+
   it('of two people are opened from a list of people or of members, and are the same for both', async () => {
     const { postroom, ada, ben, hall } = await launch();
     const [one, other] = [await users.open(ada, hall), await users.open(ben)];

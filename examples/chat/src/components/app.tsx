@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useChat } from '../chat.ts';
 import { ConnectionNotice } from './connection.tsx';
 import { RoomView } from './room-view.tsx';
-import { Sidebar } from './sidebar.tsx';
+import { nameOf, Sidebar } from './sidebar.tsx';
 
 function onHashChange(listener: () => void): () => void {
   addEventListener('hashchange', listener);
@@ -22,18 +22,18 @@ export function App() {
   const listed = rooms?.map((room) => (isRead && room.id === open ? { ...room, unread: 0 } : room));
   const unread = listed?.reduce((sum, room) => sum + room.unread, 0) ?? 0;
   const room = listed?.find(({ id }) => id === open);
-  const name = room?.directUser?.name ?? room?.name ?? 'Postroom';
+  const name = room && nameOf(room);
   useEffect(() => {
     if (failure?.action === 'signIn') handleRefusal();
   }, [failure, handleRefusal]);
   return (
     <main className="chat" data-open={open !== ''}>
-      <title>{`${unread > 0 ? `(${unread}) ` : ''}${name}`}</title>
+      <title>{`${unread > 0 ? `(${unread}) ` : ''}${name ?? 'Postroom'}`}</title>
       <ConnectionNotice />
       <Sidebar open={open} rooms={listed} failure={failure} />
       <section className="room">
         {open ? (
-          <RoomView key={open} id={open} user={room?.directUser} onSeeEnd={setIsRead} />
+          <RoomView key={open} id={open} name={name} onSeeEnd={setIsRead} />
         ) : (
           <h1 className="empty">Choose a room, or create one.</h1>
         )}

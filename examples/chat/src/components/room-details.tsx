@@ -17,7 +17,7 @@ export function RoomDetails(props: { room: Room; members: readonly User[]; onClo
   const leave = useOpening(() => leaveRoom(client, room.id).then(() => ''), onClose);
   const actions = { Message: open.run, ...(isOwner && { Remove: dismiss.run }) };
   return (
-    <Dialog title={`Members of ${room.name}`} onClose={onClose}>
+    <Dialog title={room.name === 'direct room' ? 'Members' : `Members of ${room.name}`} onClose={onClose}>
       <ul aria-label="Members">
         {members.map((user) => (
           <li key={user.id}>

@@ -119,7 +119,7 @@ function Search<Item extends { id: string }>({ label, find, excluded = [], child
           <li key={item.id}>{children(item)}</li>
         ))}
       </ul>
-      {found?.length === 0 && <p className="hint">Nothing has such a name.</p>}
+      {found?.length === 0 && <p className="hint">Nothing else was found.</p>}
     </>
   );
 }

@@ -16,8 +16,8 @@ import { Button, Icon, IconButton, Problem } from './ui.tsx';
 
 interface RoomViewProps {
   id: string;
-  /** The other user of a direct room. */
-  user: User | null | undefined;
+  /** Its name for the viewer, if the viewer is a member. */
+  name: string | undefined;
   onSeeEnd: (isVisible: boolean) => void;
 }
 
@@ -25,7 +25,7 @@ interface RoomViewProps {
 const pageSize = 100;
 const namesOf = (users: readonly User[]) => users.map(({ name }) => name).join(', ');
 
-export function RoomView({ id, user, onSeeEnd }: RoomViewProps) {
+export function RoomView({ id, name, onSeeEnd }: RoomViewProps) {
   const chat = useChat();
   const { client, outbox, viewer } = chat;
   const [{ room, members, posts, failure }, store] = useRoom(client, id, { pageSize, outbox });
@@ -49,7 +49,7 @@ export function RoomView({ id, user, onSeeEnd }: RoomViewProps) {
           <Icon name="back" />
         </a>
         <div className="title">
-          <h1 dir="auto">{room ? (user?.name ?? room.name) : 'Loading…'}</h1>
+          <h1 dir="auto">{room ? (name ?? room.name) : 'Loading…'}</h1>
           <small>
             {presence.count} here{presence.users.length > 0 && `: ${namesOf(presence.users)}`}
           </small>

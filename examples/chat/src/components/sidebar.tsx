@@ -6,6 +6,10 @@ import { ConnectionBadge } from './connection.tsx';
 import { BrowseRooms, NewDirectMessage, NewRoom } from './room-dialogs.tsx';
 import { Avatar, Button, Icon, IconButton, Problem } from './ui.tsx';
 
+/** All direct rooms have the same name, which is shown only after the account of the other user was deleted. */
+export const nameOf = ({ name, viewerRole, directUser }: InboxRoom) =>
+  directUser?.name ?? (name === 'direct room' && viewerRole !== 'OWNER' ? 'Former direct message' : name);
+
 interface SidebarProps {
   /** The id of the open room. */
   open: string;
@@ -59,11 +63,11 @@ function RoomList({ title, links, children }: { title: string; links: ReactNode[
 }
 
 function RoomLink({ room, isOpen }: { room: InboxRoom; isOpen: boolean }) {
-  const { id, name, visibility, unread, directUser } = room;
+  const { id, visibility, unread, directUser } = room;
   return (
     <a href={`#${id}`} aria-current={isOpen ? 'page' : undefined} data-unread={unread > 0}>
       {directUser ? <Avatar user={directUser} /> : <Icon name={visibility} />}
-      <span dir="auto">{directUser?.name ?? name}</span>
+      <span dir="auto">{nameOf(room)}</span>
       {unread > 0 && (
         <strong className="count">
           {unread < 100 ? unread : '99+'} <span className="hidden">unread</span>

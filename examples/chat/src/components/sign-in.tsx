@@ -15,9 +15,12 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
   const [title, setTitle] = useState<keyof typeof documents>('Sign in');
   const isNew = title === 'Sign up';
   const reason = readEndReason();
-  const start = useAction(async (input: object) => {
+  const send = async (input: object) => {
     onSession((await openGuest().request<{ session: Session }>(documents[title], { input })).session);
-  });
+  };
+  const [signIn, signUp] = [useAction(send), useAction(send)];
+  const start = isNew ? signUp : signIn;
+  const password = isNew ? { autoComplete: 'new-password', minLength: 8 } : { autoComplete: 'current-password' };
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -32,7 +35,7 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
       <form aria-label={title} onSubmit={submit}>
         {isNew && <Field label="Name" name="name" autoComplete="name" maxLength={80} />}
         <Field label="E-mail" name="email" type="email" autoComplete="username" />
-        <Field label="Password" name="password" type="password" minLength={isNew ? 8 : 1} />
+        <Field label="Password" name="password" type="password" {...password} />
         <Problem failure={start.failure} />
         <button type="submit" disabled={start.isRunning}>
           {title}
