@@ -178,6 +178,17 @@ for (const archive of archives) {
       expect(actual).toEqual(expected);
       const migrations = 'select * from migrations';
       expect(await migrated.execute(migrations)).toEqual(await created.execute(migrations));
+      const names = 'select * from "appliedMigrations" order by "owner", "name"';
+      expect(await migrated.execute(names)).toEqual(await created.execute(names));
+    });
+
+    it('a migration runs that a changed program has left out, although it has run as many of its own', async () => {
+      const { execute, settings } = await createDatabase(kind);
+      await (await launchForTest(settings)).stop();
+      await execute('drop table "directRooms"');
+      await execute(`update "appliedMigrations" set "name" = 'own table' where "name" = 'direct rooms'`);
+      await (await launchForTest(settings)).stop();
+      expect(await execute('select * from "directRooms"')).toEqual([]);
     });
   });
 }

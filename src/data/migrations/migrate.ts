@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { DatabaseUnusable } from '../database/database.ts';
 import type { Tables } from '../tables.ts';
-import type { Migration, TableDialect } from './migration.ts';
+import type { ExtensionMigration, TableDialect } from './migration.ts';
 import { migrations } from './migrations.ts';
 
 /** The number of migrations that this program knows. */
@@ -19,21 +19,59 @@ export interface TableVersion {
 }
 
 /**
- * Runs all missing migrations. No other program may migrate during the transaction. Tables that a newer program has
- * migrated stay as they are. @throws DatabaseUnusable if this program is too old for them.
+ * Runs all missing migrations, those of Postroom first. No other program may migrate during the transaction. Tables that a
+ * newer program has migrated stay as they are, as do those of extensions that this program does not have.
+ * @throws DatabaseUnusable if this program is too old for them.
  */
 export async function migrate(
   db: Transaction<Tables>,
   dialect: TableDialect,
-  all: readonly Migration[] = migrations,
+  extensions: readonly MigrationOwner[] = [],
 ): Promise<void> {
-  const version = await readVersion(db);
-  assertKnown(version, all.length);
-  const { seen } = version;
-  if (seen >= all.length) return;
-  for (const { statements } of all.slice(seen))
-    for (const statement of statements(dialect)) await statement.execute(db);
-  await writeVersion(db, { seen: all.length, needed: all.findLastIndex(({ keepsPrograms }) => !keepsPrograms) + 1 });
+  const { seen, ...version } = await readVersion(db);
+  assertKnown({ seen, ...version });
+  const applied = await readApplied(db, seen);
+  for (const { name: owner, migrations: own } of [core, ...extensions]) {
+    for (const { name, statements } of own) {
+      if (applied.has(`${owner}/${name}`)) continue;
+      for (const statement of statements(dialect)) await statement.execute(db);
+      await storeName(db, owner, name);
+    }
+  }
+  // A fork may have run more.
+  if (seen >= latestVersion) return;
+  const needed = migrations.findLastIndex(({ keepsPrograms }) => !keepsPrograms) + 1;
+  await writeVersion(db, { seen: latestVersion, needed });
+}
+
+/** Whose migrations they are: their names need only differ from each other. */
+interface MigrationOwner {
+  name: string;
+  migrations: readonly ExtensionMigration[];
+}
+
+const core: MigrationOwner = { name: 'postroom', migrations };
+
+/**
+ * The migrations that have run, as `owner/name`. Programs before this table stored only their number.
+ */
+async function readApplied(db: Transaction<Tables>, seen: number): Promise<Set<string>> {
+  await sql`
+    create table if not exists "appliedMigrations" (
+      "owner" varchar(100) not null, "name" varchar(200) not null, primary key ("owner", "name")
+    )`.execute(db);
+  const { rows } = await sql<{ owner: string; name: string }>`select "owner", "name" from "appliedMigrations"`.execute(db);
+  const applied = new Set(rows.map(({ owner, name }) => `${owner}/${name}`));
+  if (rows.some(({ owner }) => owner === core.name)) return applied;
+  for (const { name } of core.migrations.slice(0, seen)) {
+    await storeName(db, core.name, name);
+    applied.add(`${core.name}/${name}`);
+  }
+  return applied;
+}
+
+async function storeName(db: Transaction<Tables>, owner: string, name: string): Promise<void> {
+  await sql`insert into "appliedMigrations" ("owner", "name") values (${owner}, ${name})`.execute(db);
 }
 
 /** @throws DatabaseUnusable if a program that knows `known` migrations is too old for the tables. */

@@ -1,8 +1,14 @@
 import type { RawBuilder } from 'kysely';
 
-/** Changes the tables by one version. */
-export interface Migration {
+/** Changes the tables of an extension once. */
+export interface ExtensionMigration {
+  /** Stored with the database: what has this name does not run again. */
+  name: string;
   statements: (dialect: TableDialect) => readonly RawBuilder<unknown>[];
+}
+
+/** Changes the tables of Postroom by one version. */
+export interface Migration extends ExtensionMigration {
   /**
    * Whether programs that work with the tables before this migration also work with the tables after it: they neither
    * miss something in them nor leave something out. During a rolling upgrade they run beside the new program.

@@ -5,10 +5,11 @@ import type { Migration } from './migration.ts';
 /** The number of events that the log of a user keeps. */
 const maxUserEvents = 10_000;
 
-/** All migrations in order. A new one is added at the end. */
+/** All migrations in order. A new one is added at the end. The names are stored, so that they stay. */
 export const migrations: readonly Migration[] = [
   /** Users, rooms, members, posts, the log of events, and the epoch that identifies this history. */
   {
+    name: 'tables',
     keepsPrograms: false,
     statements: ({ text, bigint, tableOptions, roomOptions, ownTables }) => [
       sql`create table users (
@@ -63,6 +64,7 @@ export const migrations: readonly Migration[] = [
    * Each event gets a random mark and the mark of the event before it; each room gets the marks of its latest two events.
    */
   {
+    name: 'marks',
     keepsPrograms: false,
     statements: ({ randomMark }) => [
       sql`alter table "roomEvents" add column "mark" integer not null default 0`,
@@ -81,6 +83,7 @@ export const migrations: readonly Migration[] = [
   },
   /** Each room gets the time of its latest event or, if it has none, of its creation. */
   {
+    name: 'times of latest events',
     keepsPrograms: false,
     statements: ({ bigint }) => [
       sql`alter table rooms add column "headAt" ${bigint} not null default 0`,
@@ -91,6 +94,7 @@ export const migrations: readonly Migration[] = [
   },
   /** The keys of an owner are found without reading revoked keys, of which there may be any number. */
   {
+    name: 'keys by owner',
     keepsPrograms: true,
     statements: () => [
       sql`drop index "apiKeysByOwner"`,
@@ -99,6 +103,7 @@ export const migrations: readonly Migration[] = [
   },
   /** The windows in which attempts to sign in are counted, so that all nodes share them. */
   {
+    name: 'sign-in attempts',
     keepsPrograms: true,
     statements: ({ text, bigint, tableOptions }) => [
       sql`create table "signInAttempts" (
@@ -112,6 +117,7 @@ export const migrations: readonly Migration[] = [
    * such rows until they are gone, but cannot disturb their deletion.
    */
   {
+    name: 'deletions in steps',
     keepsPrograms: true,
     statements: ({ text, bigint }) => [
       sql`alter table rooms add column "deletedAt" ${bigint}`,
@@ -122,6 +128,7 @@ export const migrations: readonly Migration[] = [
   },
   /** The users that may not write posts in a room for some time. Programs before this migration do not mute anybody. */
   {
+    name: 'mutes',
     keepsPrograms: true,
     statements: ({ text, bigint, tableOptions }) => [
       sql`create table mutes (
@@ -134,6 +141,7 @@ export const migrations: readonly Migration[] = [
   },
   /** The results of mutations that clients may repeat. Programs before this migration do not write or read them. */
   {
+    name: 'idempotency keys',
     keepsPrograms: true,
     statements: ({ text, bigint, tableOptions }) => [
       sql`create table "idempotencyKeys" (
@@ -153,6 +161,7 @@ export const migrations: readonly Migration[] = [
    * room could wait for the deletion of the account, which locks rooms after it.
    */
   {
+    name: 'read positions',
     keepsPrograms: true,
     statements: ({ text, bigint, tableOptions }) => [
       sql`alter table "roomMembers" add column "readUpTo" ${bigint}`,
@@ -168,6 +177,7 @@ export const migrations: readonly Migration[] = [
   },
   /** Finds the events by which a user has joined and left rooms, at which the rooms of an inbox begin and end. */
   {
+    name: 'membership events',
     keepsPrograms: true,
     statements: () => [
       sql`create index "membershipEvents" on "roomEvents" ("subjectId", "roomId", "seq")
@@ -176,6 +186,7 @@ export const migrations: readonly Migration[] = [
   },
   /** Lists the public rooms without reading the private rooms between them, of which there may be any number. */
   {
+    name: 'public rooms by age',
     keepsPrograms: true,
     statements: () => [sql`create index "publicRoomsByAge" on rooms ("createdAt", "id") where "visibility" = 'PUBLIC'`],
   },
@@ -184,6 +195,7 @@ export const migrations: readonly Migration[] = [
    * that were deleted before. Programs before this migration do not erase them.
    */
   {
+    name: 'revoked keys by owner',
     keepsPrograms: true,
     statements: () => [
       sql`create index "revokedApiKeysByOwner" on "apiKeys" ("ownerId") where "revokedAt" is not null`,
@@ -196,6 +208,7 @@ export const migrations: readonly Migration[] = [
    * same now: the oldest row gets the composed text, unless another row has it already, and the others stay as they are.
    */
   {
+    name: 'composed names',
     keepsPrograms: true,
     statements: ({ composed }) => [
       sql`update users set "name" = ${composed('name')} where "name" <> ${composed('name')}`,
@@ -211,6 +224,7 @@ export const migrations: readonly Migration[] = [
   },
   /** The codes with which people create accounts. Programs before this migration do not read them. */
   {
+    name: 'invitations',
     keepsPrograms: true,
     statements: ({ text, bigint, tableOptions }) => [
       sql`create table invitations (
@@ -226,6 +240,7 @@ export const migrations: readonly Migration[] = [
    * advances the versions of memberships any more.
    */
   {
+    name: 'user logs',
     keepsPrograms: true,
     statements: ({ text, bigint, tableOptions, trigger }) => [
       sql`create table "userLogs" (
@@ -251,6 +266,7 @@ export const migrations: readonly Migration[] = [
   },
   /** The direct room of each two users. Programs before this migration know it as any other private room. */
   {
+    name: 'direct rooms',
     keepsPrograms: true,
     statements: ({ text, tableOptions }) => [
       sql`create table "directRooms" (

@@ -56,7 +56,7 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
       [
         // The end of the list.
         '\n];',
-        `{ keepsPrograms: ${keepsPrograms}, statements: () => [sql\`alter table posts add column "subtitle" text\`] },`,
+        `{ name: 'subtitle', keepsPrograms: ${keepsPrograms}, statements: () => [sql\`alter table posts add column "subtitle" text\`] },`,
         'before',
       ],
     ],
