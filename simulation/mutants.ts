@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a message of the bus is delivered whatever its number',
     file: 'live/feed/feed.ts',
     from: 'if (this.#isRepeated(event)) return;\n',
-    to: 'if (!this.#syncing.running && !roomEventTypes[event.type].mayEndAccess) return this.#process(event);\n',
+    to: 'if (!this.#syncing.running && !this.#traitsOf(event).mayEndAccess) return this.#process(event);\n',
   },
   {
     name: 'an event that is older than the head is taken for new',

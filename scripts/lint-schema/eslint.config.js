@@ -6,9 +6,14 @@ import { inboxEventTypes, roomEventTypes } from '../../src/data/event-log/room-e
  * option or "off" below is an exception, with its reason.
  */
 
+const [, { EnumValueDefinition: upperCase, ...naming }] =
+  graphql.configs['flat/schema-recommended'].rules['@graphql-eslint/naming-convention'];
+
 const exceptions = {
   // A short description is inline and a long one is a block. The rule allows only one of the two in a schema.
   'description-style': 'off',
+  // Values of RoomEventType are names of types, as a client compares them with `__typename`.
+  'naming-convention': ['error', { ...naming, 'EnumValueDefinition[parent.name.value!=RoomEventType]': upperCase }],
   'strict-id-in-types': [
     'error',
     {

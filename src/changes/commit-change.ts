@@ -6,7 +6,7 @@ import {
   type NewRoomEvent,
   type RoomEvent,
 } from '../data/event-log/events.ts';
-import { roomEventTypes } from '../data/event-log/room-event-types.ts';
+import { traitsOf } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
 import type { Bus, BusMessage } from '../live/bus/bus.ts';
 import { startPublishing } from '../live/event-spans.ts';
@@ -91,10 +91,10 @@ function handled<T>(statement: Promise<T>): Promise<T> {
 function changesOfMemberships(message: BusMessage): BusMessage[] {
   if (message.type !== 'roomChanged') return [];
   const { type, subjectId: userId } = message.event;
-  return roomEventTypes[type].changesMembership ? [{ type: 'membershipsChanged', userId }] : [];
+  return traitsOf(type).changesMembership ? [{ type: 'membershipsChanged', userId }] : [];
 }
 
 function erasesContent(message: BusMessage): boolean {
   if (message.type === 'roomDeleted') return true;
-  return message.type === 'roomChanged' && roomEventTypes[message.event.type].erasesContent;
+  return message.type === 'roomChanged' && traitsOf(message.event.type).erasesContent;
 }

@@ -1,5 +1,4 @@
 import type { Generated } from 'kysely';
-import type { RoomEventType } from './event-log/room-event-types.ts';
 
 /*
  * Columns have the names of the schema's fields, so that scalar fields need no resolver.
@@ -143,7 +142,8 @@ const roomEvent = {
   mark: column<number>(),
   /** The mark of the previous event, 0 for the first event. It stays available after the previous event is trimmed. */
   previousMark: column<number>(),
-  type: column<RoomEventType>(),
+  /** See `roomEventTypes`. A newer program, or an extension, may have written others. */
+  type: column<string>(),
   /** The id of the post, user or room that the event concerns. */
   subjectId: column<string>(),
   /** The subject's version after the change. */

@@ -60,14 +60,14 @@ export function createSubscribeRequest(
 
 /** `account`: that of the client. `cancellation`: that of the call. */
 export function createInboxRequest(
-  { userId, rooms, after: ownAfter }: InboxSource,
+  { userId, rooms, project, after: ownAfter }: InboxSource,
   subscription: Subscription,
   given: { after: readonly string[] | undefined; account: InboxSelection['account']; cancellation: Cancellation },
 ): InboxRequest {
   const { account, cancellation } = given;
   // `Last-Event-ID` is one cursor, and an inbox has one for each room.
   const after = (subscription.transport === 'websocket' ? given.after : undefined) ?? ownAfter;
-  const selection = createSelection(subscription, (event) => event, encodeInboxEvent);
+  const selection = createSelection(subscription, project, encodeInboxEvent);
   return {
     selection: { ...selection, userId, isResumed: after !== undefined, account },
     rooms,

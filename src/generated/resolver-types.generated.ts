@@ -1686,6 +1686,7 @@ export type Subscription = {
 export type SubscriptionRoomEventsArgs = {
   room: Scalars['ID']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
+  types?: InputMaybe<Array<RoomEventType>>;
 };
 
 /**
@@ -1703,6 +1704,7 @@ export type SubscriptionPostAddedArgs = {
  */
 export type SubscriptionInboxArgs = {
   after?: InputMaybe<Array<Scalars['String']['input']>>;
+  types?: InputMaybe<Array<RoomEventType>>;
 };
 
 /**
@@ -1713,6 +1715,23 @@ export type SubscriptionRoomPresenceArgs = {
   room: Scalars['ID']['input'];
   visible?: InputMaybe<Scalars['Boolean']['input']>;
 };
+
+/** The types that implement `RoomEvent`, without those that only an inbox has. */
+export type RoomEventType =
+  /** A post was published. */
+  | 'PostCreated'
+  /** A published post was changed. */
+  | 'PostUpdated'
+  /** A published post was deleted. */
+  | 'PostDeleted'
+  /** A user joined the room. */
+  | 'MemberJoined'
+  /** A user left the room, or was removed. */
+  | 'MemberLeft'
+  /** The room was changed. */
+  | 'RoomUpdated'
+  /** An event of a type that this server does not know. */
+  | 'OtherEvent';
 
 /** A change in a room. */
 export type RoomEvent = {
@@ -2068,6 +2087,7 @@ export type ResolversTypes = {
   >;
   SetTypingPayload: ResolverTypeWrapper<Omit<SetTypingPayload, 'room'> & { room: ResolversTypes['Room'] }>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  RoomEventType: RoomEventType;
   RoomEvent: ResolverTypeWrapper<StreamEvent>;
   PostCreated: ResolverTypeWrapper<StreamEvent>;
   PostUpdated: ResolverTypeWrapper<StreamEvent>;

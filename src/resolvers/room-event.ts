@@ -1,3 +1,4 @@
+import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { headOf, type StreamEvent } from '../data/event-log/events.ts';
 import type { InboxEventType, RoomEventType } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
@@ -37,9 +38,18 @@ const MemberJoined = {
   user: (event, _, context) => findLivingUser(context.loaders, event.subjectId),
 } satisfies MemberJoinedResolvers;
 
+/** The name of an event's type in the schema. One that only another program knows is `OtherEvent`. */
+function typeOf({ type }: StreamEvent, schema: GraphQLSchema): RoomEventType {
+  const known = schema.getType(type);
+  const isEvent = isObjectType(known) && known.getInterfaces().some(({ name }) => name === 'RoomEvent');
+  return (isEvent ? type : 'OtherEvent') as RoomEventType;
+}
+
 /** The resolvers of the interface, and of each type of event. */
 export const roomEventResolvers = {
-  RoomEvent: { __resolveType: ({ type }: StreamEvent) => type },
+  RoomEvent: {
+    __resolveType: (event: StreamEvent, _: unknown, { schema }: GraphQLResolveInfo) => typeOf(event, schema),
+  },
   PostCreated,
   PostUpdated: PostCreated,
   PostDeleted,
@@ -51,17 +61,30 @@ export const roomEventResolvers = {
   RoomDeleted: eventFields,
 } satisfies Record<RoomEventType | InboxEventType | 'RoomEvent', unknown>;
 
-export const roomEvents: Subscribe<SubscriptionRoomEventsArgs> = (_, args, context) =>
-  createSource(args, context, (event) => event);
+export const roomEvents: Subscribe<SubscriptionRoomEventsArgs> = (_, args, context, { schema }) =>
+  createSource(args, context, filterOf(args, schema));
 
 export const postAdded: Subscribe<SubscriptionPostAddedArgs> = (_, args, context) =>
   createSource(args, context, findAddedPost);
 
+type Project = RoomEventSource['project'];
+
+/** Leaves out the events of all other types, before they are executed. */
+export function filterOf(
+  { types }: Pick<SubscriptionRoomEventsArgs, 'types'>,
+  schema: GraphQLSchema,
+  always: readonly string[] = [],
+): Project {
+  if (!types) return (event) => event;
+  const wanted = new Set<string>([...types, ...always]);
+  return (event) => (wanted.has(typeOf(event, schema)) ? event : undefined);
+}
+
 /** @throws ClientError NOT_FOUND if the room is not visible. */
 async function createSource(
-  { room: id, after }: SubscriptionRoomEventsArgs,
+  { room: id, after }: SubscriptionPostAddedArgs,
   context: Context,
-  project: RoomEventSource['project'],
+  project: Project,
 ): Promise<RoomEventSource> {
   const room = await findVisibleRoomOrThrow(id, context);
   return { type: 'roomEvents', roomId: room.id, after, head: headOf(room), project };

@@ -1,3 +1,4 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type { StreamEvent } from '../data/event-log/events.ts';
 import type { InboxRequest } from '../live/inbox/inbox-request.ts';
 import type { PresentViewer } from '../live/presence/own-presence.ts';
@@ -20,7 +21,7 @@ export interface RoomEventSource extends Pick<SubscribeRequest, 'roomId' | 'head
 }
 
 /** The events of all rooms of a user. */
-export interface InboxSource extends Pick<InboxRequest, 'rooms' | 'after'> {
+export interface InboxSource extends Pick<InboxRequest, 'rooms' | 'after'>, Pick<RoomEventSource, 'project'> {
   type: 'inbox';
   userId: string;
 }
@@ -34,4 +35,9 @@ interface PresenceSource {
 }
 
 /** Resolves a field of `Subscription`. */
-export type Subscribe<Arguments> = (root: unknown, args: Arguments, context: Context) => Promise<SubscriptionSource>;
+export type Subscribe<Arguments> = (
+  root: unknown,
+  args: Arguments,
+  context: Context,
+  info: GraphQLResolveInfo,
+) => Promise<SubscriptionSource>;

@@ -308,7 +308,7 @@ describe.for(networkKinds)('the bus over $name, as a network', (kind) => {
       { v: 1, message: { type: 'roomDeleted', roomId: 'another' } },
       { v: 1, message: { type: 'roomChanged', roomId: room } },
       { v: 1, message: { type: 'roomChanged', roomId: room, event: { ...good, seq: '1' } } },
-      { v: 1, message: { type: 'roomChanged', roomId: room, event: { ...good, type: 'toString' } } },
+      { v: 1, message: { type: 'roomChanged', roomId: room, event: { ...good, type: 5 } } },
       { v: 1, message: { type: 'roomChanged', roomId: room, event: { ...good, roomId: 'another' } } },
       { v: 1, message: null },
     ];

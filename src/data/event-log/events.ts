@@ -5,7 +5,7 @@ import type { Db } from '../database/database.ts';
 import { deleteSome } from '../sql/some-rows.ts';
 import { createStatement } from '../sql/statement.ts';
 import { type PostRow, type PublicUser, type RoomEventRow, type RoomRow, roomEventColumns } from '../tables.ts';
-import { type InboxEventType, type PostEventType, type RoomEventType, roomEventTypes } from './room-event-types.ts';
+import type { InboxEventType, PostEventType } from './room-event-types.ts';
 
 export const maxMark = 2 ** 31;
 
@@ -102,7 +102,8 @@ export interface NewPostEvent extends NewEntry {
 }
 
 export interface NewPlainEvent<Row> extends NewEntry {
-  type: Exclude<RoomEventType, PostEventType | 'OtherEvent'>;
+  /** See `roomEventTypes`, or that of an extension. */
+  type: string;
   actorId: string | null;
   /** Stores the change that the event reports. */
   store: (db: Db) => Promise<Row>;
@@ -168,7 +169,7 @@ const insertEvent = createStatement(
 
 /** Up to `limit` events after number `after`, in order. */
 export async function readEvents(db: Db, roomId: string, after: number, limit: number): Promise<RoomEvent[]> {
-  const events = await db
+  return db
     .selectFrom('roomEvents')
     .select(roomEventColumns)
     .where('roomId', '=', roomId)
@@ -176,9 +177,6 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
     .orderBy('seq')
     .limit(limit)
     .execute();
-  // A newer program may have written others.
-  const isKnown = ({ type }: RoomEvent) => Object.hasOwn(roomEventTypes, type);
-  return events.map((event) => (isKnown(event) ? event : { ...event, type: 'OtherEvent' }));
 }
 
 /** The position before the first event of a room after a number. `since`: in milliseconds since 1970; no event is older. */

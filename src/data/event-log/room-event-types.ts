@@ -13,8 +13,8 @@ const noTraits = {
 } as const;
 
 /**
- * All events of a room. The key is the type in the log, and the name of the GraphQL type that implements `RoomEvent`;
- * `OtherEvent` is not in the log.
+ * All events of a room, without those of extensions. The key is the type in the log, and the name of the GraphQL type that
+ * implements `RoomEvent`.
  */
 export const roomEventTypes = {
   PostCreated: { ...noTraits, carriesPost: true },
@@ -23,11 +23,22 @@ export const roomEventTypes = {
   MemberJoined: { ...noTraits, changesMembership: true },
   MemberLeft: { ...noTraits, changesMembership: true, mayEndAccess: true },
   RoomUpdated: { ...noTraits, mayEndAccess: true },
-  /** An event of a type that only a newer program knows. It is read, and never written. */
+  /** An event of a type that only another program knows: a newer one, or one with another extension. It is not in the log. */
   OtherEvent: { ...noTraits, changesContent: true, mayEndAccess: true },
 } as const satisfies Record<string, Record<keyof typeof noTraits, boolean>>;
 
 export type RoomEventType = keyof typeof roomEventTypes;
+
+export type EventTraits = Readonly<Record<keyof typeof noTraits, boolean>>;
+
+/** Those of the events of extensions. */
+export type ExtensionEvents = Readonly<Record<string, EventTraits>>;
+
+/** What is known about a type. One that only another program knows, newer or with another extension, has the traits of `OtherEvent`. */
+export function traitsOf(type: string, extensionEvents: ExtensionEvents = {}): EventTraits {
+  if (Object.hasOwn(roomEventTypes, type)) return roomEventTypes[type as RoomEventType];
+  return (Object.hasOwn(extensionEvents, type) && extensionEvents[type]) || roomEventTypes.OtherEvent;
+}
 
 /** The events that only inboxes receive. They are not in the log. */
 export const inboxEventTypes = ['RoomRead', 'RoomDeleted'] as const;

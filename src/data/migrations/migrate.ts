@@ -60,7 +60,9 @@ async function readApplied(db: Transaction<Tables>, seen: number): Promise<Set<s
     create table if not exists "appliedMigrations" (
       "owner" varchar(100) not null, "name" varchar(200) not null, primary key ("owner", "name")
     )`.execute(db);
-  const { rows } = await sql<{ owner: string; name: string }>`select "owner", "name" from "appliedMigrations"`.execute(db);
+  const { rows } = await sql<{ owner: string; name: string }>`select "owner", "name" from "appliedMigrations"`.execute(
+    db,
+  );
   const applied = new Set(rows.map(({ owner, name }) => `${owner}/${name}`));
   if (rows.some(({ owner }) => owner === core.name)) return applied;
   for (const { name } of core.migrations.slice(0, seen)) {

@@ -1,5 +1,4 @@
 import type { EventContent, RoomEvent } from '../../data/event-log/events.ts';
-import { type RoomEventType, roomEventTypes } from '../../data/event-log/room-event-types.ts';
 import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
 import {
@@ -14,9 +13,6 @@ import {
   text,
   variants,
 } from '../parsers.ts';
-
-const eventType: Parser<RoomEventType> = (value) =>
-  typeof value === 'string' && Object.hasOwn(roomEventTypes, value) ? (value as RoomEventType) : undefined;
 
 const versioned = { id: text, createdAt: integer, updatedAt: integer, version: integer };
 
@@ -43,7 +39,7 @@ const eventRow = fields<RoomEventRow>({
   seq: integer,
   mark: integer,
   previousMark: integer,
-  type: eventType,
+  type: text,
   subjectId: text,
   version: integer,
   actorId: orNull(text),

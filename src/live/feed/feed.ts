@@ -9,7 +9,7 @@ import {
   type ReadFailure,
   type RoomEvent,
 } from '../../data/event-log/events.ts';
-import { roomEventTypes } from '../../data/event-log/room-event-types.ts';
+import { type ExtensionEvents, traitsOf } from '../../data/event-log/room-event-types.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/span.ts';
@@ -27,6 +27,7 @@ export interface FeedParts extends RoomLogParts {
   bus: Bus;
   /** Undefined if no traces are recorded. */
   tracing: Tracing | undefined;
+  extensionEvents?: ExtensionEvents;
   /** The database was found rewound: inboxes may have lost access to the room without an event. */
   onRewound: (roomId: string) => Promise<void>;
 }
@@ -160,7 +161,7 @@ export class Feed {
     const { event } = message;
     if (this.#isRepeated(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
-    if (follows(event, this.head) && !this.#syncing.running && !roomEventTypes[event.type].mayEndAccess)
+    if (follows(event, this.head) && !this.#syncing.running && !this.#traitsOf(event).mayEndAccess)
       return this.#process(event);
     this.#announce(event);
     // The next event or the next comparison of heads repeats a failed read.
@@ -209,13 +210,17 @@ export class Feed {
     if (first?.seq === this.head.seq + 1 && !follows(first, this.head)) return this.#rewind(head);
     // All events after `head` have been trimmed. Followers find out with their next read.
     if (!first) this.#skipTo(head);
-    const ends = events.filter(({ type }) => roomEventTypes[type].mayEndAccess);
+    const ends = events.filter((event) => this.#traitsOf(event).mayEndAccess);
     for (const event of events) {
       // Before it is delivered. The first check covers all events that were read, the last one holders that were added since.
       if (event === ends[0] || event === ends.at(-1)) await this.checkAccess();
       this.#process(this.#withTrace(event));
     }
     if (events.length === chunkLength) void this.#syncing.request();
+  }
+
+  #traitsOf({ type }: RoomEvent) {
+    return traitsOf(type, this.#parts.extensionEvents);
   }
 
   *#allHolders(): Generator<AccessHolder> {
@@ -242,8 +247,7 @@ export class Feed {
     this.#log.append(event, this.room);
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
-    if (roomEventTypes[event.type].changesContent)
-      for (const group of this.groups) group.forgetSubject(event.subjectId);
+    if (this.#traitsOf(event).changesContent) for (const group of this.groups) group.forgetSubject(event.subjectId);
     this.advance();
   }
 
