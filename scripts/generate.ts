@@ -3,8 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
-import { buildSchema, isAbstractType, parse, Source } from 'graphql';
+import { buildSchema, parse, Source } from 'graphql';
 import { inboxEventTypes, roomEventTypes } from '../src/data/event-log/room-event-types.ts';
+import { findPossibleTypes } from '../src/engine/schema.ts';
 import { generateClientDocuments } from './generate/client-documents.ts';
 import { generateErrorDocs } from './generate/error-docs.ts';
 import { bundlePage } from './generate/page-scripts.ts';
@@ -111,12 +112,8 @@ async function generateResolverTypes(sdl: string): Promise<string> {
   return format('generated.ts', header + allowNulls(code));
 }
 
-/** The object types of each interface and union, for the cache of Apollo Client. */
 async function generatePossibleTypes(sdl: string): Promise<string> {
-  const schema = buildSchema(sdl);
-  const types = Object.values(schema.getTypeMap()).filter(isAbstractType);
-  const possibleTypes = types.map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]);
-  return format('possible-types.json', JSON.stringify(Object.fromEntries(possibleTypes)));
+  return format('possible-types.json', JSON.stringify(findPossibleTypes(buildSchema(sdl))));
 }
 
 /**

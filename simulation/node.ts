@@ -22,6 +22,7 @@ import { FanOut } from '../src/live/fan-out.ts';
 import { Inventory } from '../src/live/inventory/inventory.ts';
 import { Presence } from '../src/live/presence/presence.ts';
 import { StateStreams } from '../src/live/states/state-streams.ts';
+import { Extensions } from '../src/resolvers/extensions/extensions.ts';
 import type { BusServer } from './bus-server.ts';
 import { openSimulatedDatabase } from './database.ts';
 import type { Disk } from './disk.ts';
@@ -110,7 +111,15 @@ export class Node {
     const statusStreams = new StateStreams({ fanOut, name: 'status', read, intervalMs: 1_000, onError });
     const unused = undefined as never;
     const accounts = { sessions: unused, signUp: 'open', passwords: unused, signInLimit: unused, audit() {} } as const;
-    const services = { database, bus, ...accounts, deletions: this.deletions, presence, inventory };
+    const services = {
+      extensions: new Extensions(),
+      database,
+      bus,
+      ...accounts,
+      deletions: this.deletions,
+      presence,
+      inventory,
+    };
     const documents = createAutomaticDocuments();
     this.engine = createEngine({ schema, documents, services, fanOut, statusStreams, presence, config, log });
     const db = database.checks;

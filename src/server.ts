@@ -9,6 +9,7 @@ import { createAutomaticDocuments, type DocumentSource } from './engine/document
 import { createPipeline } from './engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from './engine/documents/trusted.ts';
 import { createEngine } from './engine/engine.ts';
+import { loadExtensions } from './engine/extensions/load.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
 import { openSharedRate } from './engine/limits/rate.ts';
 import { OperationReports } from './engine/operation-reports.ts';
@@ -26,6 +27,8 @@ import { FanOut } from './live/fan-out.ts';
 import { Presence } from './live/presence/presence.ts';
 import { type Log, logFailures } from './log/log.ts';
 import type { Services } from './resolvers/context.ts';
+import type { LoadedExtension } from './resolvers/extensions/extension.ts';
+import { Extensions } from './resolvers/extensions/extensions.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import type { DependencyStates } from './transport/http/exchange.ts';
@@ -61,11 +64,13 @@ export interface PartOverrides {
  * EADDRINUSE.
  */
 export async function startServer(config: Config, log: Log, overrides: PartOverrides = {}): Promise<RunningServer> {
-  const schema = overrides.schema ?? loadSchema();
+  const loaded = await loadExtensions(config.extensions);
+  const extensions = new Extensions(loaded);
+  const schema = (loaded.length === 0 && overrides.schema) || loadSchema(loaded);
   const documents = createDocumentSource(config, schema);
   const givenKeys = readGivenKeys(config);
   const timings = createTimings();
-  const database = await openLoggedDatabase(config, log, timings);
+  const database = await openLoggedDatabase(config, log, timings, loaded);
   // Closed in the reverse order, also after a failed start.
   const opened = new AsyncDisposableStack();
   opened.defer(() => database.close());
@@ -80,12 +85,13 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(database, config.signInAttempts);
     const onDeletionError = logFailures(log, 'deleted rows could not be removed, and will be removed later');
-    const deletions = createDeletions(database, bus, onDeletionError);
+    const deletions = createDeletions(database, bus, onDeletionError, extensions.tables);
     opened.defer(() => deletions.stop());
     const onError = logFailures(log, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
     const onLogRead = (roomId: string) => log.debug({ roomId }, 'log read');
-    const fanOut = new FanOut({ config, database, bus, retention, tracing, onError, onLogRead });
+    const { events: extensionEvents } = extensions;
+    const fanOut = new FanOut({ config, database, bus, retention, tracing, extensionEvents, onError, onLogRead });
     const askOthers = (roomIds: readonly string[]) => inventory.askForPresence(roomIds);
     const presence = new Presence({ bus, fanOut, askOthers, onError });
     const sharedRate = await openSharedRate(config, keys, log);
@@ -98,7 +104,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     opened.defer(measuring.stop);
     const passwords = new Passwords(overrides.passwordCost);
     const accounts = { sessions, signUp: config.signUp, passwords, signInLimit, audit };
-    const services: Services = { database, bus, ...accounts, deletions, presence, inventory };
+    const services: Services = { extensions, database, bus, ...accounts, deletions, presence, inventory };
     const engine = createEngine({ ...common, schema, documents, services, statusStreams, sharedRate });
     const identity = createIdentity({ config, database, sessions, audit, chargeAddress: engine.chargeAddress, log });
     opened.defer(identity.stop);
@@ -144,10 +150,16 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
   }
 }
 
-function openLoggedDatabase(config: Config, log: Log, timings: DatabaseTimings): Promise<Database> {
+function openLoggedDatabase(
+  config: Config,
+  log: Log,
+  timings: DatabaseTimings,
+  extensions: readonly LoadedExtension[],
+): Promise<Database> {
   const isDebug = config.logLevel === 'debug' || config.logLevel === 'trace';
   return openDatabase(config.databaseUrl, {
     timings,
+    extensions,
     isServer: true,
     ...(isDebug && { onStatement: (sql) => log.debug({ sql }, 'statement') }),
     onFault: (reason) => log.error({ reason }, 'the database is not available'),

@@ -8,6 +8,7 @@ import {
   findRemains,
   hasRemains,
 } from '../data/domain/deletions.ts';
+import type { ExtensionTable } from '../data/domain/extension-tables.ts';
 import { deleteMember } from '../data/domain/memberships.ts';
 import { lockRooms, updateRoom } from '../data/domain/rooms.ts';
 import type { NewPlainEvent } from '../data/event-log/events.ts';
@@ -18,13 +19,21 @@ import type { ChangeRecord } from './commit-change.ts';
  * memberships, mutes, earlier memberships and idempotency keys. Also erases its API keys, and removes it as the owner of
  * rooms and as the actor of events. Writes an event about each change of a room. Returns false if rows remain.
  */
-export async function eraseRows(db: Db, record: ChangeRecord, account: ErasedAccount, limit: number): Promise<boolean> {
+export async function eraseRows(
+  db: Db,
+  record: ChangeRecord,
+  account: ErasedAccount,
+  limit: number,
+  extensionTables: readonly ExtensionTable[],
+): Promise<boolean> {
   const applications = await eraseKeysOf(db, account.id, limit);
   for (const userId of applications) record.announce({ type: 'userDeleted', userId });
   const left = limit - applications.length - (await changeRooms(db, record, account, limit - applications.length));
-  if (left <= 0 || (await deleteOtherRows(db, account.id, left)) >= left) return false;
+  if (left <= 0 || (await deleteOtherRows(db, account, left, extensionTables)) >= left) return false;
   // The erased accounts of applications have rows, too.
-  if (applications.length > 0 || (await hasRemains(db, account))) return false;
+  if (applications.length > 0 || (await hasRemains(db, account, extensionTables))) return false;
+  // What the extensions' rows had may be in cached events.
+  if (extensionTables.length > 0) record.announce({ type: 'contentErased' });
   await endErasure(db, account.id);
   return true;
 }

@@ -1,20 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { introspectionFromSchema } from 'graphql';
-import { loadSchema, schemaFile } from '../engine/schema.ts';
+import { type GraphQLSchema, introspectionFromSchema, printSchema as printTypes } from 'graphql';
+import { readConfig } from '../config/config.ts';
+import { loadExtensions } from '../engine/extensions/load.ts';
+import { findPossibleTypes, loadSchema, schemaFile } from '../engine/schema.ts';
 import { ClientError } from '../errors.ts';
 import { WrongArguments } from './failure.ts';
 
-const possibleTypesFile = new URL('../../possible-types.json', import.meta.url);
-
 /** The text in each format. */
-const formats: Record<string, () => string> = {
-  '': () => readFileSync(schemaFile, 'utf8'),
-  '--json': () => `${JSON.stringify(introspectionFromSchema(loadSchema()), null, 2)}\n`,
-  '--possible-types': () => readFileSync(possibleTypesFile, 'utf8'),
+const formats: Record<string, (schema: GraphQLSchema, isExtended: boolean) => string> = {
+  // With the directives of its fields, which another schema loses.
+  '': (schema, isExtended) => (isExtended ? `${printTypes(schema)}\n` : readFileSync(schemaFile, 'utf8')),
+  '--json': (schema) => `${JSON.stringify(introspectionFromSchema(schema), null, 2)}\n`,
+  '--possible-types': (schema) => `${JSON.stringify(findPossibleTypes(schema), null, 2)}\n`,
 };
 
 /**
- * `schema [--json | --possible-types]`: prints the schema, the result of its introspection, or the object types of each
+ * `schema [--json | --possible-types]`: prints the schema, with that of the extensions, the result of its introspection, or the object types of each
  * interface. Returns 0.
  */
 export async function printSchema([format = '', ...rest]: string[]): Promise<number> {
@@ -24,10 +25,11 @@ export async function printSchema([format = '', ...rest]: string[]): Promise<num
     const refusal = new ClientError('VALIDATION_ERROR', `schema does not accept "${given}"`);
     throw new AggregateError([refusal, new WrongArguments('schema [--json | --possible-types]')]);
   }
+  const extensions = await loadExtensions(readConfig().extensions);
   // A reader, such as `head`, may not want the whole text.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
-  process.stdout.write(textOf());
+  process.stdout.write(textOf(loadSchema(extensions), extensions.length > 0));
   return 0;
 }

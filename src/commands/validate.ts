@@ -3,6 +3,7 @@ import { inspectDatabase } from '../data/database/open-database.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
 import { createPipeline } from '../engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
+import { loadExtensions } from '../engine/extensions/load.ts';
 import { loadSchema } from '../engine/schema.ts';
 import { ClientError } from '../errors.ts';
 import { readGivenKeys, readStoredKeys } from '../identity/session/session-key.ts';
@@ -79,8 +80,8 @@ async function report(part: string, work: () => string | Promise<string>): Promi
   }
 }
 
-function checkSchema(config: Config | undefined): string {
-  const schema = loadSchema();
+async function checkSchema(config: Config | undefined): Promise<string> {
+  const schema = loadSchema(await loadExtensions(config?.extensions ?? []));
   if (config?.trustedDocuments === undefined) return '';
   loadTrustedDocuments(config.trustedDocuments, createPipeline(schema, config));
   return `trusted documents of ${config.trustedDocuments}`;

@@ -13,7 +13,12 @@ const createUlid = monotonicFactory(() => randomInt(32) / 32);
  * processes.
  */
 export function createId(type: NodeType): string {
-  return prefixes[type] + createUlid().toLowerCase();
+  return createPrefixedId(prefixes[type]);
+}
+
+/** `prefix`: that of a type, up to 8 letters. */
+export function createPrefixedId(prefix: string): string {
+  return prefix + createUlid().toLowerCase();
 }
 
 /**
@@ -39,8 +44,16 @@ export function createRequestId(): string {
   return randomBytes.toString('hex', usedBytes - requestIdBytes, usedBytes);
 }
 
-/** The type of an id, or undefined if the text is not an id of Postroom. */
+/** The type of an id, or undefined if the text is not an id of Postroom. Extensions have others. */
 export function findNodeType(id: string): NodeType | undefined {
-  if (!/^[uprki][0-9a-hjkmnp-tv-z]{26}$/.test(id)) return undefined;
-  return (Object.keys(prefixes) as NodeType[]).find((type) => id.startsWith(prefixes[type]));
+  const prefix = idPrefixOf(id);
+  return (Object.keys(prefixes) as NodeType[]).find((type) => prefixes[type] === prefix);
 }
+
+/** Undefined if the text is not an id. */
+export function idPrefixOf(id: string): string | undefined {
+  return /^([a-z]{1,8})[0-9a-hjkmnp-tv-z]{26}$/.exec(id)?.[1];
+}
+
+/** The prefixes of ids that extensions cannot have: those of rows, and that of connections. */
+export const ownPrefixes: readonly string[] = [...Object.values(prefixes), 'c'];

@@ -81,6 +81,8 @@ function readSettings(environment: Environment, bad: unknown[]) {
     databaseUrl: parsed('DATABASE_URL', 'sqlite:data/postroom.db', parseDatabaseUrl),
     /** The server of the bus between nodes; undefined: the bus uses the database. */
     redisUrl: optional('REDIS_URL', parseRedisUrl),
+    /** The folders and packages of extensions. */
+    extensions: splitList(text('EXTENSIONS') ?? ''),
     /** An Ed25519 private key in PEM; undefined: a key is created once and stored next to the database. */
     sessionKey: optional('SESSION_KEY', parseSessionKey),
     sessionHours: 24,

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { type GraphQLSchema, isObjectType } from 'graphql';
+import { type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 import { createSchema } from 'graphql-yoga';
 import { apiKeyColumns, invitationColumns, postColumns, publicUserColumns, roomColumns } from '../data/tables.ts';
+import { ClientError } from '../errors.ts';
 import type { Context } from '../resolvers/context.ts';
+import type { LoadedExtension } from '../resolvers/extensions/extension.ts';
+import { resolversOf } from '../resolvers/extensions/resolvers.ts';
 import { resolvers } from '../resolvers/resolvers.ts';
+import { findProblems } from './extensions/problems.ts';
 
 export const schemaFile = new URL('../../schema.graphql', import.meta.url);
 
@@ -18,16 +22,43 @@ const checkedTypes: Partial<Record<keyof typeof resolvers, readonly string[]>> =
   Invitation: invitationColumns,
 };
 
-/** schema.graphql wired to its resolvers. @throws Error where the two disagree. */
-export function loadSchema(): GraphQLSchema {
-  const schema = createSchema<Context>({
-    typeDefs: readFileSync(schemaFile, 'utf8'),
-    resolvers,
+/**
+ * schema.graphql wired to its resolvers, with the types of extensions. @throws Error where the two disagree, or AggregateError of
+ * ClientErrors for the operator, with all problems of the extensions.
+ */
+export function loadSchema(extensions: readonly LoadedExtension[] = []): GraphQLSchema {
+  const schema = buildOwnSchema();
+  if (extensions.length === 0) return schema;
+  const problems = findProblems(extensions, schema).map((problem) => new ClientError('VALIDATION_ERROR', problem));
+  if (problems.length > 0) throw new AggregateError(problems);
+  return build(extensions);
+}
+
+/** The object types of each interface and union, for the cache of Apollo Client. */
+export function findPossibleTypes(schema: GraphQLSchema): Record<string, string[]> {
+  const types = Object.values(schema.getTypeMap()).filter(isAbstractType);
+  return Object.fromEntries(types.map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]));
+}
+
+/** The events of an extension are values of the enum for filters. */
+function typesOf({ sdl, events = {} }: LoadedExtension): string[] {
+  const names = Object.keys(events);
+  return names.length === 0 ? [sdl] : [sdl, `extend enum RoomEventType { ${names.join(' ')} }`];
+}
+
+function build(extensions: readonly LoadedExtension[]): GraphQLSchema {
+  return createSchema<Context>({
+    typeDefs: [readFileSync(schemaFile, 'utf8'), ...extensions.flatMap(typesOf)],
+    resolvers: [resolvers, ...extensions.map(resolversOf)],
     resolverValidationOptions: {
       requireResolversToMatchSchema: 'error',
       requireResolversForResolveType: 'error',
     },
   });
+}
+
+function buildOwnSchema(): GraphQLSchema {
+  const schema = build([]);
   for (const [name, columns] of Object.entries(checkedTypes)) {
     const type = schema.getType(name);
     const answered = [...columns, ...Object.keys(resolvers[name as keyof typeof resolvers])];

@@ -18,9 +18,11 @@ import type { Bus } from '../live/bus/bus.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { Inventory } from '../live/inventory/inventory.ts';
 import type { Presence } from '../live/presence/presence.ts';
+import type { Extensions } from './extensions/extensions.ts';
 
 /** The parts of the server that every operation uses. */
 export interface Services {
+  extensions: Extensions;
   database: Database;
   bus: Bus;
   sessions: Sessions;

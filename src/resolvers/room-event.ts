@@ -12,12 +12,13 @@ import type {
 } from '../generated/resolver-types.generated.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { Context } from './context.ts';
+import type { FedSubscription } from './extensions/extension.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow } from './rules/visible-rows.ts';
 import type { RoomEventSource, Subscribe } from './subscription-source.ts';
 
 /** The fields that all events have. */
-const eventFields = {
+export const eventFields = {
   cursor: (event) => encodeCursor(event),
   room: (event, _, { loaders }) => loadRoom(loaders, event.roomId, event.room),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(context.loaders, event.actorId)),
@@ -66,6 +67,13 @@ export const roomEvents: Subscribe<SubscriptionRoomEventsArgs> = (_, args, conte
 
 export const postAdded: Subscribe<SubscriptionPostAddedArgs> = (_, args, context) =>
   createSource(args, context, findAddedPost);
+
+/** The field of `Subscription` of an extension that has the events of these types. Its arguments are `room` and `after`. */
+export function fromRoomEvents(...types: string[]): FedSubscription {
+  const subscribe: Subscribe<SubscriptionPostAddedArgs> = (_, args, context, { schema }) =>
+    createSource(args, context, (event) => (types.includes(typeOf(event, schema)) ? event : undefined));
+  return { subscribe, resolve: (value) => value, fedBy: types };
+}
 
 type Project = RoomEventSource['project'];
 

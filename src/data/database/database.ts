@@ -3,6 +3,7 @@ import type { Cancellation } from '../../common/cancellation.ts';
 import type { Requester } from '../../common/limited-queue.ts';
 import { ClientError } from '../../errors.ts';
 import type { Span } from '../../tracing/span.ts';
+import type { MigrationOwner } from '../migrations/migration.ts';
 import type { Tables } from '../tables.ts';
 import type { DatabaseTimings } from './timings.ts';
 
@@ -123,6 +124,8 @@ export interface DatabaseState extends Pick<Database, 'name' | 'folder'> {
 export type RowLock = 'share' | 'exclusive';
 
 export interface DatabaseOptions {
+  /** The migrations of extensions. */
+  extensions?: readonly MigrationOwner[];
   timings?: DatabaseTimings;
   /** Called with the text of each statement, without its values. */
   onStatement?: (sql: string) => void;

@@ -1,6 +1,7 @@
 import type { Db } from '../database/database.ts';
 import { deleteSome, hasRows, isAmong } from '../sql/some-rows.ts';
 import type { Erasure, PostRow, UserRow } from '../tables.ts';
+import { deleteExtensionRows, type ExtensionTable, hasExtensionRows } from './extension-tables.ts';
 import { eraseSubject } from './oauth-subjects.ts';
 
 const deletedUserName = 'deleted user';
@@ -13,20 +14,32 @@ const deletedKeyName = 'deleted key';
  */
 
 /** Deletes a room that is locked exclusively: at once if it has few rows. Returns false if rows remain. */
-export async function deleteRoom(db: Db, id: string, limit: number): Promise<boolean> {
+export async function deleteRoom(
+  db: Db,
+  id: string,
+  limit: number,
+  extensionTables: readonly ExtensionTable[],
+): Promise<boolean> {
   // The name is free for another room. The logs of the members get the time.
   const changes = { deletedAt: Date.now(), name: '', visibility: 'PRIVATE', ownerId: null } as const;
   await db.updateTable('rooms').set(changes).where('id', '=', id).execute();
-  return deleteRoomRows(db, id, limit);
+  return deleteRoomRows(db, id, limit, extensionTables);
 }
 
 /** The tables whose rows belong to a room. */
 const tablesOfRooms = ['posts', 'roomMembers', 'formerMembers', 'roomEvents', 'mutes'] as const;
 
 /** Deletes up to `limit` rows of a room, and the room itself after the last of them. Returns false if rows remain. */
-export async function deleteRoomRows(db: Db, id: string, limit: number): Promise<boolean> {
+export async function deleteRoomRows(
+  db: Db,
+  id: string,
+  limit: number,
+  extensionTables: readonly ExtensionTable[],
+): Promise<boolean> {
   let left = limit;
-  for (const table of tablesOfRooms) {
+  // All have a column `roomId`, which is all that the query names.
+  const ofExtensions = extensionTables.map(({ name }) => name as (typeof tablesOfRooms)[number]);
+  for (const table of [...ofExtensions, ...tablesOfRooms]) {
     const rows = db.selectFrom(table).where('roomId', '=', id);
     left -= await deleteSome(db, table, rows, left);
     if (left === 0 || (await hasRows(rows))) return false;
@@ -146,13 +159,17 @@ export async function findRemains(db: Db, account: ErasedAccount, limit: number)
  * Whether rows of an account remain. The number of rows that a step has changed does not tell: on PostgreSQL it leaves out
  * those that another transaction has deleted after the step had found them, as trimming does.
  */
-export async function hasRemains(db: Db, account: ErasedAccount): Promise<boolean> {
+export async function hasRemains(
+  db: Db,
+  account: ErasedAccount,
+  extensionTables: readonly ExtensionTable[],
+): Promise<boolean> {
   const { posts, joined, owned } = await findRemains(db, account, 1);
   if (posts.length + joined.length + owned.length > 0) return true;
   const events = db.selectFrom('roomEvents').where('actorId', '=', account.id);
   const others = tablesOfAccounts.map((table) => db.selectFrom(table).where('userId', '=', account.id));
   for (const rows of [events, ...others]) if (await hasRows(rows)) return true;
-  return false;
+  return hasExtensionRows(db, extensionTables, account);
 }
 
 function findPosts(db: Db, { id, erasing }: ErasedAccount, limit: number): Promise<Remains['posts']> {
@@ -175,8 +192,15 @@ export async function deletePosts(
 const tablesOfAccounts = ['mutes', 'formerMembers', 'idempotencyKeys', 'userEvents'] as const;
 
 /** Deletes up to `limit` rows of these tables, and removes a deleted user as the actor of events. Returns the number of rows. */
-export async function deleteOtherRows(db: Db, userId: string, limit: number): Promise<number> {
-  let left = limit - (await clearActor(db, userId, limit));
+export async function deleteOtherRows(
+  db: Db,
+  account: ErasedAccount,
+  limit: number,
+  extensionTables: readonly ExtensionTable[],
+): Promise<number> {
+  const { id: userId } = account;
+  let left = limit - (await deleteExtensionRows(db, extensionTables, account, limit));
+  if (left > 0) left -= await clearActor(db, userId, left);
   for (const table of tablesOfAccounts) {
     if (left > 0) left -= await deleteSome(db, table, db.selectFrom(table).where('userId', '=', userId), left);
   }

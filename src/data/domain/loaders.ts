@@ -21,6 +21,7 @@ export type Loaders = ReturnType<typeof createLoaders>;
 /** Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. */
 export function createLoaders(db: Db, reading: () => PostReading) {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
+  const byFunction = new Map<BatchRead<unknown>, DataLoader<string, unknown>>();
   const readUpTo = createUserRoomLoader((userId, roomIds) => findMemberships(db, userId, roomIds));
   return {
     user: createLoader<PublicUser>((ids) => findByIds(db, 'users', ids)),
@@ -41,6 +42,12 @@ export function createLoaders(db: Db, reading: () => PostReading) {
     readUpTo,
     /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
     unread: createUserRoomLoader((userId, roomIds) => findUnread(db, userId, roomIds)),
+    /** Loads a value with a function that reads those of many keys; for extensions. */
+    by<Value>(find: BatchRead<Value>, key: string): Promise<Value | undefined> {
+      const loader = byFunction.get(find) ?? createBatchLoader(db, find);
+      byFunction.set(find, loader);
+      return loader.load(key) as Promise<Value | undefined>;
+    },
     /** The last `last` published posts of an author, newest last. */
     lastPosts(authorId: string, last: number): Promise<PostRow[]> {
       const loader = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
@@ -71,6 +78,16 @@ function createLoader<Row extends { id: string }>(find: (ids: readonly string[])
     },
     prime: (id, row) => loader.prime(id, row),
   };
+}
+
+/** Reads the values of keys; a key without a value is absent. */
+export type BatchRead<Value> = (db: Db, keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
+
+function createBatchLoader<Value>(db: Db, find: BatchRead<Value>): DataLoader<string, Value | undefined> {
+  return new DataLoader(async (keys) => {
+    const found = await find(db, keys);
+    return keys.map((key) => found.get(key));
+  });
 }
 
 /** Loads a value for each user and room. */

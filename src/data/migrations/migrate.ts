@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { DatabaseUnusable } from '../database/database.ts';
 import type { Tables } from '../tables.ts';
-import type { ExtensionMigration, TableDialect } from './migration.ts';
+import type { MigrationOwner, TableDialect } from './migration.ts';
 import { migrations } from './migrations.ts';
 
 /** The number of migrations that this program knows. */
@@ -31,7 +31,7 @@ export async function migrate(
   const { seen, ...version } = await readVersion(db);
   assertKnown({ seen, ...version });
   const applied = await readApplied(db, seen);
-  for (const { name: owner, migrations: own } of [core, ...extensions]) {
+  for (const { name: owner, migrations: own = [] } of [core, ...extensions]) {
     for (const { name, statements } of own) {
       if (applied.has(`${owner}/${name}`)) continue;
       for (const statement of statements(dialect)) await statement.execute(db);
@@ -44,13 +44,7 @@ export async function migrate(
   await writeVersion(db, { seen: latestVersion, needed });
 }
 
-/** Whose migrations they are: their names need only differ from each other. */
-interface MigrationOwner {
-  name: string;
-  migrations: readonly ExtensionMigration[];
-}
-
-const core: MigrationOwner = { name: 'postroom', migrations };
+const core = { name: 'postroom', migrations };
 
 /**
  * The migrations that have run, as `owner/name`. Programs before this table stored only their number.

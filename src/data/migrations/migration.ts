@@ -7,6 +7,12 @@ export interface ExtensionMigration {
   statements: (dialect: TableDialect) => readonly RawBuilder<unknown>[];
 }
 
+/** Whose migrations they are: the names need only differ from each other. */
+export interface MigrationOwner {
+  name: string;
+  migrations?: readonly ExtensionMigration[];
+}
+
 /** Changes the tables of Postroom by one version. */
 export interface Migration extends ExtensionMigration {
   /**

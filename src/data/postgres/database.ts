@@ -58,7 +58,7 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
     if (isOpen && isUnavailable(error, 'lost', 'fault')) reports.reportFault(error.reason);
   };
   const connectionOptions = { url, names, onStatement: options.onStatement, onError };
-  const reason = await prepare(connectionOptions);
+  const reason = await prepare(connectionOptions, options.extensions);
   if (reason !== undefined) options.onMissingIndexes?.(reason);
   // A pooler may refuse this one: it has limits, and the same names of statements.
   const first = await PostgresConnection.open(connectionOptions);
@@ -154,11 +154,14 @@ async function isPrimary(checks: Db): Promise<boolean> {
  * Checks the server and migrates its tables, on a connection of their own. Returns the reason why an index for searches is
  * missing. @throws DatabaseUnusable
  */
-async function prepare(options: PostgresConnectionOptions): Promise<string | undefined> {
+async function prepare(
+  options: PostgresConnectionOptions,
+  extensions: ImplementationOptions['extensions'],
+): Promise<string | undefined> {
   const connection = await PostgresConnection.open({ ...options, isUnlimited: true });
   try {
     assertSupported(connection.facts);
-    await migrateTables(connection);
+    await migrateTables(connection, extensions);
     await CommitMarks.deleteOld(connection);
     return await createSearchIndexes(connection);
   } finally {

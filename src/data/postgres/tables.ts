@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { DatabaseUnavailable } from '../database/database.ts';
 import { migrate } from '../migrations/migrate.ts';
+import type { MigrationOwner } from '../migrations/migration.ts';
 import { createDb } from '../sql/sql-dialect.ts';
 import type { PostgresConnection } from './connection.ts';
 import { postgresDialect, postgresTables } from './dialect.ts';
@@ -20,13 +21,17 @@ const retryMs = 1_000;
 const maxAttempts = 30;
 
 /** Brings the tables up to date. Only one program at a time does so. @throws DatabaseUnusable, PostgresUnavailable */
-export async function migrateTables(connection: PostgresConnection, attempts = maxAttempts): Promise<void> {
+export async function migrateTables(
+  connection: PostgresConnection,
+  extensions: readonly MigrationOwner[] | undefined,
+  attempts = maxAttempts,
+): Promise<void> {
   try {
-    await runAlone(connection, (session) => migrate(createDb(session, postgresDialect), postgresTables));
+    await runAlone(connection, (session) => migrate(createDb(session, postgresDialect), postgresTables, extensions));
   } catch (error) {
     if (attempts === 1 || !isUnavailable(error, 'busy', 'conflict')) throw error;
     await wait(retryMs);
-    await migrateTables(connection, attempts - 1);
+    await migrateTables(connection, extensions, attempts - 1);
   }
 }
 

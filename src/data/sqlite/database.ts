@@ -71,7 +71,7 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
   if (options.isServer) await writer.transaction(async () => file.rewriteLog());
-  await writer.transaction((db) => migrate(db, sqliteTables));
+  await writer.transaction((db) => migrate(db, sqliteTables, options.extensions));
   await watch({ connection, writer, health }, opened);
   const onDone = () => void writer.purgeIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());

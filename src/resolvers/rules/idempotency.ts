@@ -6,6 +6,8 @@ import {
   type GraphQLFieldResolver,
   type GraphQLResolveInfo,
   getDirectiveValues,
+  getNamedType,
+  isObjectType,
   type VariableValues,
 } from 'graphql';
 import type { ChangeRecord } from '../../changes/commit-change.ts';
@@ -16,37 +18,33 @@ import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '.
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers } from '../../generated/resolver-types.generated.ts';
 import type { Context } from '../context.ts';
+import type { Extensions } from '../extensions/extensions.ts';
 import { assertInput, problemIf, required } from './input-check.ts';
 import { idempotencyKey } from './validation.ts';
 import { findVisibleNode } from './visible-rows.ts';
 
-/** A mutation that returns one object. */
+/** A mutation whose payload has one object. */
 interface IdempotentMutation {
   /** The field of the payload with the object. */
-  payloadField: 'post' | 'room' | 'user';
-  /** The field of the input with the id of the object; absent if the mutation creates the object. */
-  idInput?: 'id' | 'room';
+  payloadField: string;
+  /** The type of the object. */
+  type: string;
 }
 
-const onPost: IdempotentMutation = { payloadField: 'post', idInput: 'id' };
-const onRoom: IdempotentMutation = { payloadField: 'room', idInput: 'id' };
-const onUser: IdempotentMutation = { payloadField: 'user', idInput: 'id' };
-const onMembership: IdempotentMutation = { payloadField: 'room', idInput: 'room' };
-
 /** The mutations that accept `@idempotent`. `createApiKey` does not, because its answer cannot be given twice. */
-export const idempotentMutations: Partial<Record<keyof MutationResolvers, IdempotentMutation>> = {
-  createPost: { payloadField: 'post' },
-  updatePost: onPost,
-  replacePost: onPost,
-  publishPost: onPost,
-  createRoom: { payloadField: 'room' },
-  updateRoom: onRoom,
-  replaceRoom: onRoom,
-  joinRoom: onMembership,
-  leaveRoom: onMembership,
-  updateUser: onUser,
-  replaceUser: onUser,
-};
+export const idempotentMutations: readonly (keyof MutationResolvers)[] = [
+  'createPost',
+  'updatePost',
+  'replacePost',
+  'publishPost',
+  'createRoom',
+  'updateRoom',
+  'replaceRoom',
+  'joinRoom',
+  'leaveRoom',
+  'updateUser',
+  'replaceUser',
+];
 
 /** The mutation ran before with this key. Thrown inside the transaction, which then changes nothing. */
 class Repeated extends TracelessError {
@@ -59,24 +57,29 @@ class Repeated extends TracelessError {
 }
 
 type MutationResolver = GraphQLFieldResolver<unknown, Context>;
-type Input = Record<string, unknown> & { id?: string; room?: string };
+type Input = Record<string, unknown>;
+
+/** A field of `Mutation` that accepts `@idempotent`. */
+interface IdempotentField {
+  resolve: MutationResolver;
+  /** That of the field in the schema. */
+  extensions: { isIdempotent: true };
+}
 
 /** Adds to the resolvers that a repeated mutation, with the same key, returns the result of the first. */
 export function withIdempotency(mutations: MutationResolvers): MutationResolvers {
-  const wrapped = Object.entries(idempotentMutations).map(([name, mutation]) => {
-    const resolve = mutations[name as keyof MutationResolvers] as MutationResolver;
-    return [name, runOnce(resolve, mutation)];
-  });
+  const wrapped = idempotentMutations.map((name) => [name, runOnce(mutations[name] as MutationResolver)]);
   return { ...mutations, ...Object.fromEntries(wrapped) };
 }
 
-function runOnce(resolve: MutationResolver, mutation: IdempotentMutation): MutationResolver {
-  return async (source, args, context, info) => {
+export function runOnce(resolveField: MutationResolver): IdempotentField {
+  const resolve: MutationResolver = async (source, args, context, info) => {
     const key = readKey(info);
-    if (key === undefined) return resolve(source, args, context, info);
-    context.idempotency = createClaim(key, info.fieldName, args['input'] as Input, mutation);
+    if (key === undefined) return resolveField(source, args, context, info);
+    const mutation = describe(info);
+    context.idempotency = createClaim(key, info.fieldName, args['input'] as Input, mutation, context);
     try {
-      return await resolve(source, args, context, info);
+      return await resolveField(source, args, context, info);
     } catch (error) {
       if (error instanceof Repeated) return findResultOrThrow(error.resultId, mutation, context);
       throw error;
@@ -84,6 +87,18 @@ function runOnce(resolve: MutationResolver, mutation: IdempotentMutation): Mutat
       context.idempotency = undefined;
     }
   };
+  return { resolve, extensions: { isIdempotent: true } };
+}
+
+/** Finds the object in the payload: its only field whose type implements `Node`. */
+function describe({ fieldName, returnType }: GraphQLResolveInfo): IdempotentMutation {
+  const payload = getNamedType(returnType);
+  for (const { name, type } of isObjectType(payload) ? Object.values(payload.getFields()) : []) {
+    const object = getNamedType(type);
+    if (isObjectType(object) && object.getInterfaces().some((each) => each.name === 'Node'))
+      return { payloadField: name, type: object.name };
+  }
+  throw new Error(`The payload of ${fieldName} has no object.`);
 }
 
 /** @throws ClientError VARIABLES_INVALID or VALIDATION_ERROR. */
@@ -111,10 +126,17 @@ function createClaim(
   key: string,
   field: string,
   input: Input,
-  { payloadField, idInput }: IdempotentMutation,
+  { payloadField, type }: IdempotentMutation,
+  { services }: Context,
 ): IdempotencyClaim {
-  const resultId = idInput ? input[idInput] : createId(payloadField === 'post' ? 'Post' : 'Room');
-  return { key, hash: hash('sha256', `${field} ${toSortedJson(input)}`, 'hex'), resultId: resultId ?? '' };
+  // The input of a mutation that creates the object does not have its id.
+  const given = input['id'] ?? input[payloadField];
+  const resultId = typeof given === 'string' ? given : createIdOf(type, services.extensions);
+  return { key, hash: hash('sha256', `${field} ${toSortedJson(input)}`, 'hex'), resultId };
+}
+
+function createIdOf(type: string, extensions: Extensions): string {
+  return type === 'Post' || type === 'Room' ? createId(type) : extensions.createId(type);
 }
 
 /** Literals and variables have their properties in different orders. */

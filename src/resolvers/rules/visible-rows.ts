@@ -9,6 +9,7 @@ import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';
 import { accountIdOf, type Viewer } from '../../identity/viewer.ts';
 import type { Context } from '../context.ts';
+import type { ExtensionRow } from '../extensions/extensions.ts';
 
 /** A room, and what concerns the viewer in it. */
 export interface RoomAccess {
@@ -89,11 +90,11 @@ export async function findVisiblePost(id: string, context: Context): Promise<Pos
   return (await findVisibleRoom(post.roomId, context)) ? post : undefined;
 }
 
-/** The user, room or post with this id. */
+/** The user, room or post with this id, or the row of an extension. */
 export async function findVisibleNode(
   id: string,
   context: Context,
-): Promise<PublicUser | RoomRow | PostRow | undefined> {
+): Promise<PublicUser | RoomRow | PostRow | ExtensionRow | undefined> {
   switch (findNodeType(id)) {
     case 'User':
       return context.loaders.user.load(id);
@@ -102,8 +103,14 @@ export async function findVisibleNode(
     case 'Post':
       return findVisiblePost(id, context);
     default:
-      return undefined;
+      return findVisibleExtensionRow(id, context);
   }
+}
+
+async function findVisibleExtensionRow(id: string, context: Context): Promise<ExtensionRow | undefined> {
+  const node = context.services.extensions.ofId(id);
+  const row = node && (await context.loaders.by(node.find, id));
+  return row && (await findVisibleRoom(row.roomId, context)) ? row : undefined;
 }
 
 /** The same error for a room that is hidden from the viewer: it must not reveal that the room exists. */

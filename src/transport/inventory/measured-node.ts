@@ -1,3 +1,4 @@
+import { version } from '../../common/version.ts';
 import type { Database } from '../../data/database/database.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
@@ -9,7 +10,6 @@ import type { Refusal } from '../../live/inventory/refusals.ts';
 import { mostFollowed, type NodeReport } from '../../live/inventory/server-status.ts';
 import type { LongConnection, LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
-import { version } from '../version.ts';
 import { Rates } from './rates.ts';
 
 export interface NodeParts {

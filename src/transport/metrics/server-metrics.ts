@@ -1,6 +1,7 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Histogram } from '../../common/histogram.ts';
+import { version } from '../../common/version.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findSetting, lastBackup } from '../../data/database/settings.ts';
 import type { DatabaseTimings } from '../../data/database/timings.ts';
@@ -10,7 +11,6 @@ import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { streamTransports } from '../../live/live-counts.ts';
 import type { Log } from '../../log/log.ts';
-import { version } from '../version.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import type { EventLoopDelay } from './event-loop-delay.ts';
 import { HttpMetrics } from './http-metrics.ts';

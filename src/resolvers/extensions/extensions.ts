@@ -1,0 +1,96 @@
+import { createPrefixedId, idPrefixOf } from '../../common/ids.ts';
+import type { Db } from '../../data/database/database.ts';
+import { type ExtensionTable, findExtensionRows } from '../../data/domain/extension-tables.ts';
+import type { BatchRead } from '../../data/domain/loaders.ts';
+import type { ExtensionEvents } from '../../data/event-log/room-event-types.ts';
+import type { ExtensionMigration } from '../../data/migrations/migration.ts';
+
+/** The types and tables of an extension. */
+export interface ExtensionTypes {
+  /** 2 to 20 small letters and digits. Its tables begin with it. */
+  name: string;
+  /** The versions of Postroom that it works with, such as `^0.1`: see `fits`. */
+  compatibility: string;
+  /** They run once, in this order, at the first start with the extension. */
+  migrations?: readonly ExtensionMigration[];
+  /** By name. Each has a column `roomId`. */
+  tables?: Readonly<Record<string, Omit<ExtensionTable, 'name'>>>;
+  /** The types that implement `Node`. */
+  nodes?: Readonly<Record<string, ExtensionNode>>;
+  /** The types that implement `RoomEvent`. */
+  events?: Readonly<Record<string, ExtensionEvent>>;
+}
+
+/** A type whose rows are in a table, with the columns `id` and `roomId`. Viewers see those of the rooms that they see. */
+interface ExtensionNode {
+  /** Its ids begin with it: up to 8 small letters. */
+  prefix: string;
+  table: string;
+  columns: readonly string[];
+}
+
+interface ExtensionEvent {
+  /** The type of the node whose id is the event's `subjectId`. The event has a field of this name, such as `task`. */
+  subject: string;
+  /** Whether earlier events of the same subject must be executed again before they are replayed. */
+  changesContent?: boolean;
+}
+
+export interface ExtensionRow {
+  id: string;
+  roomId: string;
+}
+
+/** The rows of a type of an extension. */
+interface NodeRows {
+  type: string;
+  prefix: string;
+  table: string;
+  find: BatchRead<ExtensionRow>;
+}
+
+/** What all extensions of this server add together. */
+export class Extensions {
+  readonly tables: readonly ExtensionTable[];
+  readonly events: ExtensionEvents;
+  readonly #nodes: readonly NodeRows[];
+
+  constructor(all: readonly ExtensionTypes[] = []) {
+    this.tables = all.flatMap(({ tables = {} }) => Object.entries(tables).map(([name, table]) => ({ name, ...table })));
+    const events = all.flatMap((each) => Object.entries(each.events ?? {}));
+    this.events = Object.fromEntries(
+      events.map(([type, { changesContent = false }]) => [type, { ...noTraits, changesContent }]),
+    );
+    this.#nodes = all
+      .flatMap(({ nodes = {} }) => Object.entries(nodes))
+      .map(([type, { prefix, table }]) => {
+        return { type, prefix, table, find: (db: Db, ids: readonly string[]) => findExtensionRows(db, table, ids) };
+      });
+  }
+
+  /** The rows to which an id belongs; undefined for an id of Postroom itself. */
+  ofId(id: string): NodeRows | undefined {
+    const prefix = idPrefixOf(id);
+    return this.#nodes.find((node) => node.prefix === prefix);
+  }
+
+  /** @throws Error if no extension has the type. */
+  ofType(type: string): NodeRows {
+    const found = this.#nodes.find((node) => node.type === type);
+    if (!found) throw new Error(`No extension has a node ${type}.`);
+    return found;
+  }
+
+  createId(type: string): string {
+    return createPrefixedId(this.ofType(type).prefix);
+  }
+}
+
+/** An event of an extension ends no access, changes no memberships, and carries no post. */
+const noTraits = {
+  carriesPost: false,
+  changesContent: false,
+  erasesContent: false,
+  changesMembership: false,
+  mayEndAccess: false,
+};

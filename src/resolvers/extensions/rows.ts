@@ -1,0 +1,73 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { ChangeRecord } from '../../changes/commit-change.ts';
+import type { Db } from '../../data/database/database.ts';
+import type { BatchRead } from '../../data/domain/loaders.ts';
+import { createConnectionFinder } from '../../data/lists/key-ranges.ts';
+import { type Connection, type ConnectionArguments, type Edge, encodeKey } from '../../data/lists/pages.ts';
+import type { Tables } from '../../data/tables.ts';
+import { ClientError } from '../../errors.ts';
+import type { Viewer } from '../../identity/viewer.ts';
+import type { Context } from '../context.ts';
+import { changeInRoom } from '../rules/changes.ts';
+import { findVisibleNode, type RoomAccess } from '../rules/visible-rows.ts';
+import type { ExtensionRow } from './extensions.ts';
+
+/** A value of one key, read together with those of other keys in the same operation. `read` is one function for all calls. */
+export function load<Value>(context: Context, read: BatchRead<Value>, key: string): Promise<Value | undefined> {
+  return context.loaders.by(read, key);
+}
+
+/** The id of a new row. A mutation that is repeated with its key finds the row by it. */
+export function newId({ idempotency, services }: Context, type: string): string {
+  return idempotency?.resultId ?? services.extensions.createId(type);
+}
+
+/**
+ * Like `changeInRoom`, for a change of a row, which is locked after its room. @throws ClientError NOT_FOUND if there is no such
+ * row, or its room is not visible to the viewer.
+ */
+export async function changeNode<Row extends ExtensionRow, T>(
+  context: Context,
+  [type, id]: readonly [type: string, id: string],
+  work: (db: Db, record: ChangeRecord, viewer: Viewer, found: RoomAccess & { row: Row }) => Promise<T>,
+): Promise<T> {
+  const node = context.services.extensions.ofType(type);
+  const isOfType = context.services.extensions.ofId(id) === node;
+  const found = isOfType ? await findVisibleNode(id, context) : undefined;
+  if (!found) throw noSuchRow(type);
+  const { roomId } = found as ExtensionRow;
+  return changeInRoom(context, { id: roomId, sharesCommit: false }, async (db, record, viewer, access) => {
+    const row = await db
+      .selectFrom(node.table as 'posts')
+      .selectAll()
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!row) throw noSuchRow(type);
+    return work(db, record, viewer, { ...access, row: row as ExtensionRow as Row });
+  });
+}
+
+function noSuchRow(type: string): ClientError {
+  return new ClientError('NOT_FOUND', `There is no such ${type.toLowerCase()}.`);
+}
+
+/**
+ * A function that creates connections of the rows of a table whose column `of` has a value, in the order of the column `time`, in
+ * milliseconds since 1970, and the id. The table needs an index of these three columns.
+ */
+export function connectionOf<Row extends ExtensionRow>(
+  table: string,
+  { of, time = 'createdAt' }: { of: string; time?: string },
+): (context: Context, value: string, args: ConnectionArguments) => Connection<Edge<Row>> {
+  const find = createConnectionFinder(
+    [time, 'id'],
+    (db, { value }: { value: string }) =>
+      db
+        .selectFrom(table as keyof Tables)
+        .selectAll()
+        .where(sql<boolean>`${sql.ref(of)} = ${value}`) as SelectQueryBuilder<Tables, keyof Tables, Row>,
+    (node) => ({ cursor: encodeKey([Number(node[time as keyof Row]), node.id]), node }),
+  );
+  return ({ db }, value, args) => find(db, { value }, args);
+}

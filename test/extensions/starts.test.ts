@@ -1,0 +1,145 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { run, scratchFolder, unbundledProgram } from '../support/server/postroom.ts';
+
+/* Starts that are refused because an extension has a problem. Each change of examples/extensions/tasks makes one. */
+
+const root = new URL('../..', import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+
+beforeEach(() => cpSync(join(root, 'examples/extensions/tasks'), folder, { recursive: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type File = 'index.ts' | 'schema.graphql';
+
+const problems: [says: string, file: File, from: string, to: string][] = [
+  ['Room.tasks has no resolver', 'index.ts', '    Room: {', '    User: {'],
+  [
+    'Task.title has no resolver, and is no column of Task',
+    'index.ts',
+    "'roomId', 'title', 'column'",
+    "'roomId', 'column'",
+  ],
+  [
+    'TaskMoved is in events, and the schema has no type TaskMoved implements RoomEvent',
+    'schema.graphql',
+    'TaskMoved implements RoomEvent',
+    'TaskMoved',
+  ],
+  [
+    'TaskMoved implements RoomEvent, and is not in events',
+    'index.ts',
+    ", TaskMoved: { subject: 'Task', changesContent: true }",
+    '',
+  ],
+  ['Task implements Node, and is not in nodes', 'index.ts', '    Task: { prefix', '    Chore: { prefix'],
+  [
+    'schema.graphql: Interface field RoomEvent.at expected but TaskAdded does not provide it.',
+    'schema.graphql',
+    'TaskAdded implements RoomEvent {',
+    'TaskAdded implements RoomEvent { when: DateTime! @deprecated } type Unused {',
+  ],
+  [
+    'schema.graphql: Field "Room.name" already exists in the schema.',
+    'schema.graphql',
+    'extend type Room {',
+    'extend type Room { name: String',
+  ],
+  [
+    'schema.graphql: Type "Post" already exists in the schema.',
+    'schema.graphql',
+    'type TaskEdge {',
+    'type Post { id: ID! } type TaskEdge {',
+  ],
+  ['schema.graphql: Syntax Error', 'schema.graphql', 'type TaskEdge {', 'type TaskEdge'],
+  [
+    'TaskAdded.labels is a list without @listSize',
+    'schema.graphql',
+    'TaskAdded implements RoomEvent {',
+    'TaskAdded implements RoomEvent { labels: [String!]!',
+  ],
+  [
+    'TaskAdded.task must be nullable',
+    'schema.graphql',
+    '  task: Task\n}\n\n"A task was moved',
+    '  task: Task!\n}\n\n"A task was moved',
+  ],
+  [
+    'the name of the table posts must begin with tasks_',
+    'index.ts',
+    'on "tasks_tasks" ("authorId")',
+    'on "posts" ("authorId")',
+  ],
+  ['no migration creates the table tasks_notes', 'index.ts', 'tables: {', 'tables: { tasks_notes: {},'],
+  [
+    'its name must be 2 to 20 small letters and digits',
+    'index.ts',
+    "name: 'tasks',\n  comp",
+    "name: 'My tasks',\n  comp",
+  ],
+  ['its name is taken', 'index.ts', "name: 'tasks',\n  comp", "name: 'postroom',\n  comp"],
+  ['the prefix p of Task is taken', 'index.ts', "prefix: 't'", "prefix: 'p'"],
+  ['it works with Postroom ^9.1 (such as ^0.1), and this is 0.', 'index.ts', "'^0.1'", "'^9.1'"],
+  [
+    'Subscription.taskChanged is fed by nothing: use fromRoomEvents',
+    'index.ts',
+    "fromRoomEvents('TaskAdded', 'TaskMoved')",
+    '() => undefined',
+  ],
+  [
+    'Subscription.taskChanged must have the arguments room and after',
+    'schema.graphql',
+    '    after: String\n  ): RoomEvent!',
+    '    from: String\n  ): RoomEvent!',
+  ],
+  ['the default export of', 'index.ts', 'export default', 'export const tasks ='],
+  [
+    'cannot be imported: no such column',
+    'index.ts',
+    'export default',
+    "if (Date.now() > 0) throw new Error('no such column');\nexport default",
+  ],
+];
+
+it.each(problems)('%s', async (says, file, from, to) => {
+  const path = join(folder, file);
+  const text = readFileSync(path, 'utf8');
+  const changed = text.replace(from, to);
+  expect(changed).not.toBe(text);
+  writeFileSync(path, changed);
+  const { status, stdout, stderr } = await start(folder);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain(says);
+  expect(stderr).not.toContain('    at ');
+});
+
+it('all problems of all extensions are named at once', async () => {
+  const { stderr } = await start(`${join(folder, 'missing')},no-such-package`);
+  expect(stderr).toContain('missing: there is no');
+  expect(stderr).toContain('EXTENSIONS: no-such-package: there is no package of this name');
+  const twice = await start(`${folder},${folder}`);
+  expect(twice.stderr).toContain('extension tasks: its name is taken');
+  expect(twice.stderr).toContain('extension tasks: schema.graphql: Type "Task" already exists in the schema.');
+});
+
+it('`postroom validate` names them, too, and `postroom schema` prints the types of extensions', async () => {
+  const settings = { EXTENSIONS: './examples/extensions/tasks', DATABASE_URL: 'sqlite::memory:', PORT: '0' };
+  const [program = ''] = unbundledProgram;
+  expect((await run(['validate'], settings, '', program)).stdout).toContain('schema: ok');
+  expect((await run(['schema'], settings, '', program)).stdout).toContain('type TaskAdded implements RoomEvent {');
+  const types = JSON.parse((await run(['schema', '--possible-types'], settings, '', program)).stdout);
+  expect(types.RoomEvent).toContain('TaskAdded');
+  const refused = await run(['validate'], { ...settings, EXTENSIONS: './nowhere' }, '', program);
+  expect(refused.stdout).toContain('schema: failed: EXTENSIONS: ./nowhere: there is no');
+});
+
+function start(extensions: string) {
+  const settings = {
+    EXTENSIONS: extensions,
+    DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}`,
+    PORT: '0',
+  };
+  return run(['serve'], settings, '', unbundledProgram[0]);
+}
