@@ -38,7 +38,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'live/states/state-streams.ts': contained,
   'data/postgres/connection.ts': destroys,
   'data/postgres/database.ts': contained,
-  'data/postgres/room-transactions.ts': settles,
+  'data/postgres/transactions.ts': settles,
   'data/sqlite/backup/draft.ts': atEnd,
   'data/sqlite/database.ts': 'checks the database: an exception means that its state is unknown, and the process ends',
   'data/sqlite/file.ts': atEnd,
