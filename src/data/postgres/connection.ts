@@ -1,9 +1,8 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
 import type { StatementRunner } from '../sql/sql-dialect.ts';
-import { Batch, type BatchOptions, type Statement } from './batch.ts';
+import { Batch, type BatchOptions, type Statement, type StatementNames } from './batch.ts';
 import { isUnavailable, translateConnectError, translatePostgresError } from './errors.ts';
-import type { StatementNames } from './statement-names.ts';
 
 /** The server ends a statement after this time. */
 const statementTimeoutMs = 10_000;
@@ -66,7 +65,7 @@ export class PostgresConnection implements StatementRunner {
     this.#generation = options.names.generation;
     this.#batchOptions = {
       prepared: new Map(),
-      nameOf: (sql) => options.names.nameOf(sql),
+      names: options.names,
       translate: (error) => this.#translate(error),
       onAnswer: (count) => {
         this.pending -= count;

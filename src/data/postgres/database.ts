@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { requestQueueLimits } from '../../common/limited-queue.ts';
 import {
   type Database,
+  type DatabaseState,
   DatabaseUnusable,
   type Db,
   type ImplementationOptions,
@@ -13,8 +14,10 @@ import {
 import { FaultReports } from '../database/fault-reports.ts';
 import { timed } from '../database/measured-database.ts';
 import type { DatabaseTimings } from '../database/timings.ts';
+import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
 import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import type { ReadQuery } from '../sql/statement.ts';
+import { StatementNames } from './batch.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
 import { postgresDialect } from './dialect.ts';
@@ -22,7 +25,6 @@ import { isUnavailable, PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
 import { PostgresSession } from './session.ts';
 import { repeatLost, SharedConnections } from './shared-connections.ts';
-import { StatementNames } from './statement-names.ts';
 import { createSearchIndexes, migrateTables } from './tables.ts';
 import { Transactions } from './transactions.ts';
 
@@ -166,8 +168,34 @@ async function prepare(options: PostgresConnectionOptions): Promise<string | und
   }
 }
 
+/** Finds out whether a node could open the database, without migrating it. @throws DatabaseUnusable */
+export async function inspectPostgres(url: string): Promise<DatabaseState> {
+  try {
+    return { name: withoutSecrets(url), folder: undefined, version: await readVersion(url) };
+  } catch (error) {
+    throw toUnusable(withoutSecrets(url), error);
+  }
+}
+
+async function readVersion(url: string): Promise<number | undefined> {
+  const connection = await PostgresConnection.open({ url, names: new StatementNames(), onError: () => {} });
+  try {
+    assertSupported(connection.facts);
+    const db = createDb(connection, postgresDialect);
+    const found = await sql<{
+      isPresent: boolean;
+    }>`select to_regclass('migrations') is not null as "isPresent"`.execute(db);
+    if (!found.rows[0]?.isPresent) return undefined;
+    const { rows } = await sql<TableVersion>`select * from migrations`.execute(db);
+    if (rows[0]) assertKnown(rows[0]);
+    return rows[0]?.seen;
+  } finally {
+    connection.destroy();
+  }
+}
+
 /** @throws DatabaseUnusable */
-export function assertSupported({ version, encoding, isReadOnly }: ServerFacts): void {
+function assertSupported({ version, encoding, isReadOnly }: ServerFacts): void {
   if (version < minVersion * 10_000) {
     throw new DatabaseUnusable(
       `its version is ${Math.floor(version / 10_000)}; Postroom needs PostgreSQL ${minVersion} or later`,
@@ -213,7 +241,7 @@ function readSnapshot<T>(pool: ConnectionPool, work: Work<T>, context: ReadConte
 }
 
 /** Parameters may contain a password, too. */
-export function withoutSecrets(url: string): string {
+function withoutSecrets(url: string): string {
   const parsed = URL.parse(url.replace(/\/\/[^/]*@/, '//'));
   return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : 'postgres:';
 }

@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { dirname } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { nextTurnWhenDue } from '../../common/event-loop.ts';
 import {
   type Database,
+  type DatabaseState,
   DatabaseUnavailable,
   type Db,
   type ImplementationOptions,
@@ -13,10 +15,11 @@ import {
 import type { DatabaseTimings } from '../database/timings.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
+import { readVersion } from './backup/contents.ts';
 import { SqliteConnection } from './connection.ts';
 import { sqliteDialect, sqliteTables } from './dialect.ts';
 import { translateSqliteError } from './errors.ts';
-import { isDiskFull, SqliteFile } from './file.ts';
+import { assertCreatable, assertNoOrphanedLog, isDiskFull, openExisting, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
 import { createSnapshots } from './snapshots.ts';
 import { LongReads } from './threads/long-reads.ts';
@@ -156,8 +159,27 @@ async function watch(
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
 }
 
+/** Finds out whether a server could open the database, without creating or migrating it. @throws DatabaseUnusable */
+export async function inspectSqlite(path: string): Promise<DatabaseState> {
+  if (path === ':memory:') return { name: path, folder: undefined, version: undefined };
+  const file = resolve(path);
+  try {
+    assertNoOrphanedLog(file);
+    const folder = dirname(file);
+    assertCreatable(folder);
+    if (!existsSync(file)) return { name: file, folder, version: undefined };
+    accessSync(file, constants.R_OK | constants.W_OK);
+    // A connection that only reads would leave the files of the write-ahead log behind.
+    using database = openExisting(file);
+    const table = database.prepare("select 1 from sqlite_schema where name = 'migrations'").get();
+    return { name: file, folder, version: table && readVersion(database) };
+  } catch (error) {
+    throw explain(file, error);
+  }
+}
+
 /** The error of an open that fails for this reason. */
-export function explain(path: string, error: unknown): unknown {
+function explain(path: string, error: unknown): unknown {
   return toUnusable(path, translateSqliteError(error), isDiskFull(path) ? ': the disk is full' : '');
 }
 

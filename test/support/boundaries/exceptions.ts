@@ -44,7 +44,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'data/sqlite/file.ts': atEnd,
   "data/sqlite/threads/thread.ts: this.#worker.on('error')": settles,
   "data/sqlite/threads/thread.ts: this.#worker.on('exit')": settles,
-  'data/sqlite/wal/flush.ts':
+  'data/sqlite/wal/write-ahead-log.ts':
     'acknowledges commits: an exception means that their state is unknown, and the process ends',
   'transport/admission/connections.ts: setImmediate(…)': bookkeeping,
   'transport/admission/connections.ts: setImmediate(…), 2': 'reads connections again',

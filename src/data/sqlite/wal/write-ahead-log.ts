@@ -1,9 +1,9 @@
+import { closeSync, fdatasync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Histogram } from '../../../common/histogram.ts';
 import type { SqliteFile } from '../file.ts';
 import type { SqliteHealth } from '../health.ts';
 import { Thread } from '../threads/thread.ts';
-import { WalFlush } from './flush.ts';
 import type { CheckpointCommand, CheckpointReply, CheckpointWorkerData } from './worker.ts';
 
 /*
@@ -18,6 +18,10 @@ const sparePages = 12_000;
 /** The maximum time for which new snapshots wait so that the log can begin again. */
 const maxPauseMs = 500;
 const retryMs = 2;
+/** With two, a commit on a slow disk seldom waits for an earlier flush before its own begins. A third one gained nothing. */
+const maxRunning = 2;
+/** The disk may have failed if a flush takes longer. */
+const lateMs = 100;
 
 const program = new URL('./worker.ts', import.meta.url);
 
@@ -39,7 +43,7 @@ export type BetweenGroups = <T>(work: () => Promise<T>) => Promise<T>;
  */
 export class WriteAheadLog {
   readonly #parts: LogParts;
-  readonly #flush: WalFlush;
+  readonly flush: WalFlush;
   #thread: Thread<CheckpointCommand, CheckpointReply> | undefined;
   #pages = 0;
   /** The size, in pages, at which the log is next copied. */
@@ -55,7 +59,7 @@ export class WriteAheadLog {
     this.#parts = parts;
     const { file, health, flushes } = parts;
     const onFault = (fault: Error) => health.crash(fault.message);
-    this.#flush = new WalFlush(file.log, { durations: flushes, onFault });
+    this.flush = new WalFlush(file.log, { durations: flushes, onFault });
   }
 
   /** False while the log is too long and is being copied. */
@@ -66,16 +70,6 @@ export class WriteAheadLog {
   /** Wait for it before a snapshot begins. */
   get pause(): Promise<void> | undefined {
     return this.#pause;
-  }
-
-  /** Resolves when all earlier commits are durable. */
-  flush(): Promise<void> {
-    return this.#flush.run();
-  }
-
-  /** Waits for the running flushes, at most for `maxMs`; but to their end if one takes so long that the disk may have failed. */
-  waitForFlush(maxMs: number): Promise<void> {
-    return this.#flush.waitFor(maxMs);
   }
 
   /** Call it after each commit, and again after a failed checkpoint. */
@@ -96,7 +90,7 @@ export class WriteAheadLog {
   async close(): Promise<void> {
     await this.#checkpoint;
     await this.#thread?.close();
-    await this.#flush.close();
+    await this.flush.close();
   }
 
   /** Never fails. */
@@ -166,7 +160,7 @@ export class WriteAheadLog {
       const thread = this.#thread;
       await thread.run('open');
       // Otherwise SQLite could copy a part of the log whose failed write was reported before its own files were open.
-      await this.#flush.run();
+      await this.flush.run();
       const { isCopied } = await thread.run(command);
       health.noteCheckpoint();
       return isCopied;
@@ -174,5 +168,83 @@ export class WriteAheadLog {
       health.noteFailedCheckpoint(error);
       throw error;
     }
+  }
+}
+
+interface FlushOptions {
+  durations: Histogram;
+  /** Ends the process. */
+  onFault: (fault: Error) => never;
+}
+
+interface RunningFlush {
+  /** By `performance.now()`. */
+  startedAt: number;
+  end: Promise<void>;
+}
+
+/**
+ * Flushes the write-ahead log to the disk, in threads of libuv's pool. A flush that fails ends the process, because a later
+ * one that succeeds proves nothing. The descriptors are its own, because SQLite locks other files only: closing a descriptor
+ * of a locked file would release the lock.
+ */
+class WalFlush {
+  readonly #options: FlushOptions;
+  /** The system reports a failed write once to each descriptor, so no two flushes share one. */
+  readonly #freeDescriptors: number[];
+  /** In the order of their starts. */
+  readonly #running = new Set<RunningFlush>();
+  /** Resolves when all flushes that have started have ended. */
+  #idle: Promise<void> = Promise.resolve();
+  /** The flush that has not started, which further calls of `run` share. */
+  #next: Promise<void> | undefined;
+
+  constructor(path: string, options: FlushOptions) {
+    this.#options = options;
+    this.#freeDescriptors = Array.from({ length: maxRunning }, () => openSync(path, 'r+'));
+  }
+
+  /** Resolves after a flush that began after this call, and after all earlier flushes. Calls that wait at the same time share one. */
+  run(): Promise<void> {
+    this.#next ??= this.#waitForDescriptor().then(() => this.#flush());
+    return this.#next;
+  }
+
+  /** Waits for the running flushes: at most for `maxMs`, but to their end if one has already taken longer than `lateMs`. */
+  async waitFor(maxMs: number): Promise<void> {
+    const [oldest] = this.#running;
+    if (!oldest) return;
+    if (performance.now() > oldest.startedAt + lateMs) return this.#idle;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, maxMs);
+    await Promise.race([this.#idle, promise]);
+    clearTimeout(timer);
+  }
+
+  async close(): Promise<void> {
+    await this.#next;
+    await this.#idle;
+    for (const descriptor of this.#freeDescriptors) closeSync(descriptor);
+  }
+
+  async #waitForDescriptor(): Promise<void> {
+    if (this.#freeDescriptors.length === 0) await Promise.race(Array.from(this.#running, ({ end }) => end));
+  }
+
+  #flush(): Promise<void> {
+    this.#next = undefined;
+    const descriptor = this.#freeDescriptors.pop() as number;
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    const flush: RunningFlush = { startedAt: performance.now(), end };
+    this.#running.add(flush);
+    this.#idle = this.#idle.then(() => end);
+    fdatasync(descriptor, (fault) => {
+      if (fault) this.#options.onFault(fault);
+      this.#freeDescriptors.push(descriptor);
+      this.#running.delete(flush);
+      this.#options.durations.observeSince(flush.startedAt);
+      resolve();
+    });
+    return this.#idle;
   }
 }
