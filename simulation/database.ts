@@ -8,8 +8,8 @@ import {
 } from '../src/data/database/database.ts';
 import { createDb, type StatementRunner } from '../src/data/sql/sql-dialect.ts';
 import { SqliteConnection } from '../src/data/sqlite/connection.ts';
+import { createSnapshots } from '../src/data/sqlite/database.ts';
 import { sqliteDialect } from '../src/data/sqlite/dialect.ts';
-import { createSnapshots } from '../src/data/sqlite/snapshots.ts';
 import { SqliteWriter } from '../src/data/sqlite/writer.ts';
 import type { Disk } from './disk.ts';
 import type { Faults } from './faults.ts';

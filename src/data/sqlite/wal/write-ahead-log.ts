@@ -1,10 +1,12 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Histogram } from '../../../common/histogram.ts';
+import { DatabaseUnavailable } from '../../database/database.ts';
+import type { SqliteConnection } from '../connection.ts';
 import type { SqliteFile } from '../file.ts';
 import type { SqliteHealth } from '../health.ts';
 import { Thread } from '../threads/thread.ts';
-import type { CheckpointCommand, CheckpointReply, CheckpointWorkerData } from './worker.ts';
+import type { CheckpointCommand, CheckpointWorkerData } from './worker.ts';
 
 /*
  * Sizes of the log, in pages of 4 KiB. A flush of the log waits while the disk takes the pages of a checkpoint, so few are copied
@@ -28,8 +30,8 @@ const program = new URL('./worker.ts', import.meta.url);
 interface LogParts {
   file: SqliteFile;
   health: SqliteHealth;
-  /** Reads the number of pages in the log. */
-  countPages: () => number;
+  /** The one that writes. */
+  connection: SqliteConnection;
   /** The durations of flushes. */
   flushes: Histogram;
 }
@@ -44,7 +46,7 @@ export type BetweenGroups = <T>(work: () => Promise<T>) => Promise<T>;
 export class WriteAheadLog {
   readonly #parts: LogParts;
   readonly flush: WalFlush;
-  #thread: Thread<CheckpointCommand, CheckpointReply> | undefined;
+  #thread: Thread<CheckpointCommand, boolean> | undefined;
   #pages = 0;
   /** The size, in pages, at which the log is next copied. */
   #copyAt = copyPages;
@@ -53,7 +55,7 @@ export class WriteAheadLog {
   #checkpoint: Promise<void> | undefined;
   #isCopying = false;
   /** Settles when new snapshots may begin. */
-  #pause: Promise<void> | undefined;
+  pause: Promise<void> | undefined;
 
   constructor(parts: LogParts) {
     this.#parts = parts;
@@ -65,11 +67,6 @@ export class WriteAheadLog {
   /** False while the log is too long and is being copied. */
   get hasSpace(): boolean {
     return this.#pages < this.#restartAt + sparePages || !this.#isCopying;
-  }
-
-  /** Wait for it before a snapshot begins. */
-  get pause(): Promise<void> | undefined {
-    return this.#pause;
   }
 
   /** Call it after each commit, and again after a failed checkpoint. */
@@ -116,7 +113,7 @@ export class WriteAheadLog {
   /** Never fails, because it runs after a commit. */
   #updatePages(): void {
     try {
-      const pages = this.#parts.countPages();
+      const pages = countPages(this.#parts.connection);
       if (pages < this.#pages) {
         this.#copyAt = pages + copyPages;
         this.#restartAt = pages + restartPages;
@@ -130,12 +127,12 @@ export class WriteAheadLog {
   /** The log cannot begin again while a snapshot needs it, and on a busy server there is always one. */
   async #retryWithoutNewSnapshots(restart: () => Promise<boolean>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#pause = promise;
+    this.pause = promise;
     const endsAt = performance.now() + maxPauseMs;
     try {
       while (performance.now() < endsAt && !(await restart())) await sleep(retryMs);
     } finally {
-      this.#pause = undefined;
+      this.pause = undefined;
       resolve();
     }
   }
@@ -153,7 +150,7 @@ export class WriteAheadLog {
   async #run(command: CheckpointCommand): Promise<boolean> {
     const { file, health } = this.#parts;
     const workerData: CheckpointWorkerData = { url: file.url, descriptor: file.descriptor };
-    this.#thread ??= new Thread<CheckpointCommand, CheckpointReply>(program, { workerData }, () => {
+    this.#thread ??= new Thread<CheckpointCommand, boolean>(program, { workerData }, () => {
       this.#thread = undefined;
     });
     try {
@@ -161,7 +158,7 @@ export class WriteAheadLog {
       await thread.run('open');
       // Otherwise SQLite could copy a part of the log whose failed write was reported before its own files were open.
       await this.flush.run();
-      const { isCopied } = await thread.run(command);
+      const isCopied = await thread.run(command);
       health.noteCheckpoint();
       return isCopied;
     } catch (error) {
@@ -169,6 +166,14 @@ export class WriteAheadLog {
       throw error;
     }
   }
+}
+
+/** The number of pages in the write-ahead log. @throws DatabaseUnavailable if SQLite cannot tell. */
+function countPages(connection: SqliteConnection): number {
+  const { rows } = connection.execute('pragma wal_checkpoint(noop)');
+  const { log } = rows[0] as { log: number };
+  if (log < 0) throw new DatabaseUnavailable('the length of the write-ahead log cannot be read');
+  return log;
 }
 
 interface FlushOptions {
