@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
 import type { StatementRunner } from '../sql/sql-dialect.ts';
@@ -55,6 +56,8 @@ export class PostgresConnection implements StatementRunner {
   #isCorked = false;
   #lastAnswerAt = 0;
   readonly #generation: number;
+  /** Of its marks: see `CommitMarks`. */
+  readonly id = randomUUID();
   /** The number of statements that wait for their answers. */
   pending = 0;
   facts: ServerFacts = { version: 0, encoding: '', isReadOnly: true };

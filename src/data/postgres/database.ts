@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { requestQueueLimits } from '../../common/limited-queue.ts';
 import {
   type Database,
   type DatabaseState,
@@ -20,19 +19,13 @@ import type { ReadQuery } from '../sql/statement.ts';
 import { StatementNames } from './batch.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
+import { type ConnectionPool, createConnections, type PostgresConnections, repeatLost } from './connections.ts';
 import { postgresDialect } from './dialect.ts';
 import { isUnavailable, PostgresUnavailable } from './errors.ts';
-import { ConnectionPool } from './pool.ts';
 import { PostgresSession } from './session.ts';
-import { repeatLost, SharedConnections } from './shared-connections.ts';
 import { createSearchIndexes, migrateTables } from './tables.ts';
 import { Transactions } from './transactions.ts';
 
-/**
- * The maximum numbers of connections. With two of the bus a node has 20, so that the server's default limit of 100 allows
- * four nodes, a rolling restart and an administrator. More connections do not make a server faster.
- */
-const sizes = { reads: 3, longReads: 2, checks: 1, transactions: 7, snapshots: 3, snapshotsDuringWrites: 2 };
 const minVersion = 15;
 const checkIntervalMs = 1_000;
 const readyTimeoutMs = 2_000;
@@ -98,22 +91,8 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   };
 }
 
-type Connections = ReturnType<typeof createConnections>;
-
-/** Each use has connections of its own, so that none waits for another. */
-function createConnections(connect: () => Promise<PostgresConnection>) {
-  return {
-    reads: new SharedConnections(sizes.reads, connect),
-    longReads: new ConnectionPool(sizes.longReads, connect, { ...requestQueueLimits, maxRunningPerCaller: 1 }),
-    checks: new SharedConnections(sizes.checks, connect),
-    transactions: new ConnectionPool(sizes.transactions, connect),
-    snapshots: new ConnectionPool(sizes.snapshots, connect),
-    snapshotsDuringWrites: new ConnectionPool(sizes.snapshotsDuringWrites, connect),
-  };
-}
-
 /** A caller has one long read running. Its short reads, and those of others, do not wait for it. */
-function createReads({ reads, longReads }: Connections, timings: DatabaseTimings) {
+function createReads({ reads, longReads }: PostgresConnections, timings: DatabaseTimings) {
   return (context: ReadContext) => {
     const readInTurn = (query: ReadQuery) =>
       repeatLost(() => longReads.run((connection) => connection.executeQuery(query), context));
