@@ -59,9 +59,7 @@ export class WriteAheadLog {
 
   constructor(parts: LogParts) {
     this.#parts = parts;
-    const { file, health, flushes } = parts;
-    const onFault = (fault: Error) => health.crash(fault.message);
-    this.flush = new WalFlush(file.log, { durations: flushes, onFault });
+    this.flush = new WalFlush(parts);
   }
 
   /** False while the log is too long and is being copied. */
@@ -176,12 +174,6 @@ function countPages(connection: SqliteConnection): number {
   return log;
 }
 
-interface FlushOptions {
-  durations: Histogram;
-  /** Ends the process. */
-  onFault: (fault: Error) => never;
-}
-
 interface RunningFlush {
   /** By `performance.now()`. */
   startedAt: number;
@@ -194,7 +186,7 @@ interface RunningFlush {
  * of a locked file would release the lock.
  */
 class WalFlush {
-  readonly #options: FlushOptions;
+  readonly #parts: LogParts;
   /** The system reports a failed write once to each descriptor, so no two flushes share one. */
   readonly #freeDescriptors: number[];
   /** In the order of their starts. */
@@ -204,9 +196,9 @@ class WalFlush {
   /** The flush that has not started, which further calls of `run` share. */
   #next: Promise<void> | undefined;
 
-  constructor(path: string, options: FlushOptions) {
-    this.#options = options;
-    this.#freeDescriptors = Array.from({ length: maxRunning }, () => openSync(path, 'r+'));
+  constructor(parts: LogParts) {
+    this.#parts = parts;
+    this.#freeDescriptors = Array.from({ length: maxRunning }, () => openSync(parts.file.log, 'r+'));
   }
 
   /** Resolves after a flush that began after this call, and after all earlier flushes. Calls that wait at the same time share one. */
@@ -220,10 +212,7 @@ class WalFlush {
     const [oldest] = this.#running;
     if (!oldest) return;
     if (performance.now() > oldest.startedAt + lateMs) return this.#idle;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, maxMs);
-    await Promise.race([this.#idle, promise]);
-    clearTimeout(timer);
+    await Promise.race([this.#idle, sleep(maxMs)]);
   }
 
   async close(): Promise<void> {
@@ -244,10 +233,10 @@ class WalFlush {
     this.#running.add(flush);
     this.#idle = this.#idle.then(() => end);
     fdatasync(descriptor, (fault) => {
-      if (fault) this.#options.onFault(fault);
+      if (fault) this.#parts.health.crash(fault.message);
       this.#freeDescriptors.push(descriptor);
       this.#running.delete(flush);
-      this.#options.durations.observeSince(flush.startedAt);
+      this.#parts.flushes.observeSince(flush.startedAt);
       resolve();
     });
     return this.#idle;
