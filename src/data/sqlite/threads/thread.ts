@@ -12,8 +12,8 @@ export class Thread<Command, Result> {
   constructor(program: URL, options: WorkerOptions, onExit: () => void) {
     this.#worker = new Worker(program, options);
     this.#worker.unref();
-    const settle = contain(
-      (reply: ThreadReply<Result>) => this.#settle(reply),
+    const settle = contain<[ThreadReply<Result>]>(
+      (reply) => this.#settle(reply),
       (error) => this.#waiting.shift()?.reject(error),
     );
     this.#worker.on('message', settle);
