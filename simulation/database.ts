@@ -8,8 +8,8 @@ import {
 } from '../src/data/database/database.ts';
 import { createDb, type StatementRunner } from '../src/data/sql/sql-dialect.ts';
 import { SqliteConnection } from '../src/data/sqlite/connection.ts';
+import { createSnapshots } from '../src/data/sqlite/database.ts';
 import { sqliteDialect } from '../src/data/sqlite/dialect.ts';
-import { createSnapshots } from '../src/data/sqlite/snapshots.ts';
 import { SqliteWriter } from '../src/data/sqlite/writer.ts';
 import type { Disk } from './disk.ts';
 import type { Faults } from './faults.ts';
@@ -97,17 +97,19 @@ export function openSimulatedDatabase({ disk, scheduler, faults, onCommit }: Dat
   const opened: SqliteConnection[] = [...connections];
   const log = {
     hasSpace: true,
-    // Transactions that arrive meanwhile join the group.
-    waitForFlush: () => scheduler.delay(random.between(0, maxGatherMs)),
     checkpointIfDue: () => {},
     truncate: async () => true,
-    async flush() {
-      onCommit();
-      const end = disk.flush();
-      const takesMs = faults.happens('flushStalls') ? random.between(200, 6_000) : random.between(0.1, 5);
-      disk.busyUntil = Math.max(disk.busyUntil, scheduler.now + takesMs);
-      await scheduler.delay(disk.busyUntil - scheduler.now);
-      end();
+    flush: {
+      // Transactions that arrive meanwhile join the group.
+      waitFor: () => scheduler.delay(random.between(0, maxGatherMs)),
+      async run() {
+        onCommit();
+        const end = disk.flush();
+        const takesMs = faults.happens('flushStalls') ? random.between(200, 6_000) : random.between(0.1, 5);
+        disk.busyUntil = Math.max(disk.busyUntil, scheduler.now + takesMs);
+        await scheduler.delay(disk.busyUntil - scheduler.now);
+        end();
+      },
     },
   };
   const health = { assertWritable: () => {}, assertInPlace: () => {}, noteFailure: () => {}, noteWrite: () => {} };

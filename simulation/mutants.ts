@@ -177,13 +177,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a commit is acknowledged before its flush',
-    file: 'data/sqlite/queued-transaction.ts',
+    file: 'data/sqlite/writer.ts',
     from: 'await durable;',
     to: 'void durable;',
   },
   {
     name: 'a transaction that fails is not undone',
-    file: 'data/sqlite/queued-transaction.ts',
+    file: 'data/sqlite/writer.ts',
     from: 'if (isFirst) return connection.rollback();',
     to: 'if (isFirst) return;',
   },

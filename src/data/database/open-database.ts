@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isPostgresUrl } from '../../config/database-url.ts';
-import { openPostgres } from '../postgres/database.ts';
-import { inspectPostgres } from '../postgres/inspect.ts';
+import { inspectPostgres, openPostgres } from '../postgres/database.ts';
 import { backupSqlite, type SqliteBackup } from '../sqlite/backup/backup.ts';
 import { restoreSqlite } from '../sqlite/backup/restore.ts';
-import { openSqlite } from '../sqlite/database.ts';
+import { inspectSqlite, openSqlite } from '../sqlite/database.ts';
 import { assertNoOrphanedLog } from '../sqlite/file.ts';
-import { inspectSqlite } from '../sqlite/inspect.ts';
 import { type BackupContents, BackupError, type BackupOptions } from './backup.ts';
 import type { Database, DatabaseOptions, DatabaseState } from './database.ts';
 import { measured } from './measured-database.ts';

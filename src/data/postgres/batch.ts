@@ -2,6 +2,9 @@ import type { QueryResult } from 'kysely';
 import { type Connection, type FieldDef, Query, types } from 'pg';
 import { findRowReader, type RowReader } from '../sql/row-reader.ts';
 
+const maxNames = 500;
+const plannedEachTime = / like | in \(values /;
+
 /** A statement that waits for its result. */
 export interface Statement {
   sql: string;
@@ -10,16 +13,32 @@ export interface Statement {
   reject: (error: unknown) => void;
 }
 
-/**
- * What a connection knows of its prepared statements, by name: how the rows of each are read; undefined until the server
- * has prepared it.
- */
-type PreparedStatements = Map<string, RowReader | undefined>;
+/** The names under which statements are prepared, so that each is parsed once per connection. */
+export class StatementNames {
+  readonly #names = new Map<string, string>();
+  /** Increases when a prepared statement no longer fits its tables: connections that were opened earlier are replaced. */
+  generation = 0;
+
+  /**
+   * Undefined for a statement that is parsed and planned each time: a connection never forgets a prepared statement, so
+   * their number is limited. A search needs a plan for its own text, because that for a rare text differs from that for a
+   * common one. A join with a list of values needs a plan for the present size of the table: an import begins with an
+   * empty one, and would continue to read all of it.
+   */
+  nameOf(sql: string): string | undefined {
+    const known = this.#names.get(sql);
+    if (known !== undefined) return known;
+    if (this.#names.size >= maxNames || plannedEachTime.test(sql)) return undefined;
+    const name = `s${this.#names.size}`;
+    this.#names.set(sql, name);
+    return name;
+  }
+}
 
 export interface BatchOptions {
-  prepared: PreparedStatements;
-  /** The name under which a statement is prepared; undefined if it is parsed each time. */
-  nameOf: (sql: string) => string | undefined;
+  /** The prepared statements of the connection, by name: how the rows of each are read; undefined until the server has prepared it. */
+  prepared: Map<string, RowReader | undefined>;
+  names: StatementNames;
   /** Called when a number of statements have been answered, before their promises are settled. */
   onAnswer: (count: number) => void;
   /** Returns the error in the terms of `Database`. */
@@ -55,7 +74,7 @@ export class Batch extends Query {
     super('', [], ignore);
     this.#options = options;
     this.#sent = statements.map((statement) => {
-      const name = options.nameOf(statement.sql);
+      const name = options.names.nameOf(statement.sql);
       return { statement, name, reader: name === undefined ? undefined : options.prepared.get(name) };
     });
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown } from '../database/database.ts';
 import type { PostgresConnection } from './connection.ts';
@@ -19,7 +18,7 @@ const lockMark = `insert into "commitMarks" ("id", "mark", "at") values ($1, 0, 
 const deleteOld = `delete from "commitMarks" where "at" < $1`;
 
 export interface CommitMark {
-  /** One for each connection, so that transactions do not wait for each other. */
+  /** The id of the connection: transactions do not wait for each other. */
   id: string;
   mark: number;
 }
@@ -32,7 +31,6 @@ export interface CommitMark {
  */
 export class CommitMarks {
   readonly #open: () => Promise<PostgresConnection>;
-  readonly #ids = new WeakMap<PostgresConnection, string>();
   #lastMark = 0;
 
   constructor(open: () => Promise<PostgresConnection>) {
@@ -41,9 +39,7 @@ export class CommitMarks {
 
   /** Stores a mark at the beginning of the transaction. Resolves when the server has answered. */
   async set(session: PostgresSession): Promise<CommitMark> {
-    const { connection } = session;
-    const id = this.#ids.get(connection) ?? randomUUID();
-    this.#ids.set(connection, id);
+    const { id } = session.connection;
     this.#lastMark += 1;
     const mark = this.#lastMark;
     await session.send(setMark, [id, mark, Date.now()]);

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
 import type { StatementRunner } from '../sql/sql-dialect.ts';
-import { Batch, type BatchOptions, type Statement } from './batch.ts';
+import { Batch, type BatchOptions, type Statement, type StatementNames } from './batch.ts';
 import { isUnavailable, translateConnectError, translatePostgresError } from './errors.ts';
-import type { StatementNames } from './statement-names.ts';
 
 /** The server ends a statement after this time. */
 const statementTimeoutMs = 10_000;
@@ -56,6 +56,8 @@ export class PostgresConnection implements StatementRunner {
   #isCorked = false;
   #lastAnswerAt = 0;
   readonly #generation: number;
+  /** Of its marks: see `CommitMarks`. */
+  readonly id = randomUUID();
   /** The number of statements that wait for their answers. */
   pending = 0;
   facts: ServerFacts = { version: 0, encoding: '', isReadOnly: true };
@@ -66,7 +68,7 @@ export class PostgresConnection implements StatementRunner {
     this.#generation = options.names.generation;
     this.#batchOptions = {
       prepared: new Map(),
-      nameOf: (sql) => options.names.nameOf(sql),
+      names: options.names,
       translate: (error) => this.#translate(error),
       onAnswer: (count) => {
         this.pending -= count;

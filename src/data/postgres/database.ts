@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { requestQueueLimits } from '../../common/limited-queue.ts';
 import {
   type Database,
+  type DatabaseState,
   DatabaseUnusable,
   type Db,
   type ImplementationOptions,
@@ -13,24 +13,19 @@ import {
 import { FaultReports } from '../database/fault-reports.ts';
 import { timed } from '../database/measured-database.ts';
 import type { DatabaseTimings } from '../database/timings.ts';
+import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
 import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import type { ReadQuery } from '../sql/statement.ts';
+import { StatementNames } from './batch.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
+import { type ConnectionPool, createConnections, type PostgresConnections, repeatLost } from './connections.ts';
 import { postgresDialect } from './dialect.ts';
 import { isUnavailable, PostgresUnavailable } from './errors.ts';
-import { ConnectionPool } from './pool.ts';
 import { PostgresSession } from './session.ts';
-import { repeatLost, SharedConnections } from './shared-connections.ts';
-import { StatementNames } from './statement-names.ts';
 import { createSearchIndexes, migrateTables } from './tables.ts';
 import { Transactions } from './transactions.ts';
 
-/**
- * The maximum numbers of connections. With two of the bus a node has 20, so that the server's default limit of 100 allows
- * four nodes, a rolling restart and an administrator. More connections do not make a server faster.
- */
-const sizes = { reads: 3, longReads: 2, checks: 1, transactions: 7, snapshots: 3, snapshotsDuringWrites: 2 };
 const minVersion = 15;
 const checkIntervalMs = 1_000;
 const readyTimeoutMs = 2_000;
@@ -96,22 +91,8 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   };
 }
 
-type Connections = ReturnType<typeof createConnections>;
-
-/** Each use has connections of its own, so that none waits for another. */
-function createConnections(connect: () => Promise<PostgresConnection>) {
-  return {
-    reads: new SharedConnections(sizes.reads, connect),
-    longReads: new ConnectionPool(sizes.longReads, connect, { ...requestQueueLimits, maxRunningPerCaller: 1 }),
-    checks: new SharedConnections(sizes.checks, connect),
-    transactions: new ConnectionPool(sizes.transactions, connect),
-    snapshots: new ConnectionPool(sizes.snapshots, connect),
-    snapshotsDuringWrites: new ConnectionPool(sizes.snapshotsDuringWrites, connect),
-  };
-}
-
 /** A caller has one long read running. Its short reads, and those of others, do not wait for it. */
-function createReads({ reads, longReads }: Connections, timings: DatabaseTimings) {
+function createReads({ reads, longReads }: PostgresConnections, timings: DatabaseTimings) {
   return (context: ReadContext) => {
     const readInTurn = (query: ReadQuery) =>
       repeatLost(() => longReads.run((connection) => connection.executeQuery(query), context));
@@ -169,8 +150,34 @@ async function prepare(
   }
 }
 
+/** Finds out whether a node could open the database, without migrating it. @throws DatabaseUnusable */
+export async function inspectPostgres(url: string): Promise<DatabaseState> {
+  try {
+    return { name: withoutSecrets(url), folder: undefined, version: await readVersion(url) };
+  } catch (error) {
+    throw toUnusable(withoutSecrets(url), error);
+  }
+}
+
+async function readVersion(url: string): Promise<number | undefined> {
+  const connection = await PostgresConnection.open({ url, names: new StatementNames(), onError: () => {} });
+  try {
+    assertSupported(connection.facts);
+    const db = createDb(connection, postgresDialect);
+    const found = await sql<{
+      isPresent: boolean;
+    }>`select to_regclass('migrations') is not null as "isPresent"`.execute(db);
+    if (!found.rows[0]?.isPresent) return undefined;
+    const { rows } = await sql<TableVersion>`select * from migrations`.execute(db);
+    if (rows[0]) assertKnown(rows[0]);
+    return rows[0]?.seen;
+  } finally {
+    connection.destroy();
+  }
+}
+
 /** @throws DatabaseUnusable */
-export function assertSupported({ version, encoding, isReadOnly }: ServerFacts): void {
+function assertSupported({ version, encoding, isReadOnly }: ServerFacts): void {
   if (version < minVersion * 10_000) {
     throw new DatabaseUnusable(
       `its version is ${Math.floor(version / 10_000)}; Postroom needs PostgreSQL ${minVersion} or later`,
@@ -216,7 +223,7 @@ function readSnapshot<T>(pool: ConnectionPool, work: Work<T>, context: ReadConte
 }
 
 /** Parameters may contain a password, too. */
-export function withoutSecrets(url: string): string {
+function withoutSecrets(url: string): string {
   const parsed = URL.parse(url.replace(/\/\/[^/]*@/, '//'));
   return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : 'postgres:';
 }

@@ -27,8 +27,11 @@ export function isUnavailable(error: unknown, ...kinds: Unavailability[]): error
 }
 
 const uniqueViolation = '23505';
-/** Error codes that are not caused by the statement: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
-const kindsByCode: Record<string, Unavailability> = {
+/**
+ * Errors that are not caused by the statement, by their codes or, for a class of errors, the first two characters of them:
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html.
+ */
+const kinds: Record<string, Unavailability> = {
   '25006': 'fault',
   '25P03': 'lost',
   '40001': 'conflict',
@@ -41,9 +44,6 @@ const kindsByCode: Record<string, Unavailability> = {
   '57P05': 'lost',
   XX001: 'fault',
   XX002: 'fault',
-};
-/** By the first two characters of the code. */
-const kindsByClass: Record<string, Unavailability> = {
   '08': 'lost',
   '28': 'fault',
   '3D': 'fault',
@@ -76,7 +76,7 @@ function translateServerError(error: DatabaseError): Error {
   if (code === queryCanceled) return new StatementTooSlow(`${error.message} (${code})`, { cause: error });
   if (code === duplicateStatement)
     return new PostgresUnavailable('fault', `${poolerReason} (${code})`, { cause: error });
-  const kind = isOutdated(error) ? 'outdated' : (kindsByCode[code] ?? kindsByClass[code.slice(0, 2)]);
+  const kind = isOutdated(error) ? 'outdated' : (kinds[code] ?? kinds[code.slice(0, 2)]);
   if (kind) return new PostgresUnavailable(kind, `${error.message} (${code})`, { cause: error });
   // It contains values of the row, and the error is going to be logged.
   error.detail = undefined;

@@ -10,12 +10,12 @@ export interface StatementFailure {
   isEnd: boolean;
 }
 
-/**
- * Resolves when the statements that the work of a transaction has not awaited have been sent: they are sent in microtasks,
- * which run before the next tick.
- */
-export function untilNextTick(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
+interface SessionOptions {
+  /**
+   * Whether the transaction is one of several that are committed together. After its work is done, the statements that it
+   * has not waited for are held until those of the others can follow them.
+   */
+  isMember?: boolean;
 }
 
 /**
@@ -26,16 +26,19 @@ export class PostgresSession implements StatementRunner {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
   failure: StatementFailure | undefined;
+  readonly #isMember: boolean;
   /** The statements that have not been sent. */
-  protected readonly waiting: Statement[] = [];
+  readonly #waiting: Statement[] = [];
+  #isWorkDone = false;
   #hasEnded = false;
   readonly #sendSoon = contain(
-    () => this.sendSoon(),
+    () => (this.#isMember ? this.#flushReads() : this.flush()),
     (error) => this.discard(error),
   );
 
-  constructor(connection: PostgresConnection) {
+  constructor(connection: PostgresConnection, { isMember = false }: SessionOptions = {}) {
     this.connection = connection;
+    this.#isMember = isMember;
   }
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -50,13 +53,18 @@ export class PostgresSession implements StatementRunner {
         this.failure ??= { error, isEnd: sql === 'commit' || sql === 'rollback' };
         reject(this.failure.error);
       };
-      if (this.waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(this.#sendSoon);
+      if (this.#waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(this.#sendSoon);
     });
   }
 
   /** Sends a statement whose failure is reported by `failure`. */
   sendUnawaited(sql: string): void {
     this.send(sql).catch(() => {});
+  }
+
+  /** Called when the work of the transaction is done. */
+  endWork(): void {
+    this.#isWorkDone = true;
   }
 
   /** Sends the last statement. Returns the error of the first statement that failed. */
@@ -75,20 +83,20 @@ export class PostgresSession implements StatementRunner {
 
   /** Sends the statements that wait. */
   flush(): void {
-    if (this.waiting.length > 0) this.connection.execute(this.waiting.splice(0));
+    if (this.#waiting.length > 0) this.connection.execute(this.#waiting.splice(0));
   }
 
   /** Rejects the statements that wait, and all later ones. */
   discard(reason: unknown): void {
     this.#hasEnded = true;
-    for (const { reject } of this.waiting.splice(0)) reject(reason);
+    for (const { reject } of this.#waiting.splice(0)) reject(reason);
   }
 
-  /** Called when the work of the transaction is done. */
-  endWork(): void {}
-
-  /** Called in the next tick after a statement. */
-  protected sendSoon(): void {
-    this.flush();
+  /** A change that is awaited fails: it could not be undone without the changes of the other members. */
+  #flushReads(): void {
+    if (this.#isWorkDone) return;
+    const change = this.#waiting.find(({ sql }) => !sql.startsWith('select '));
+    if (change) this.discard(new Error(`A transaction of a group must not wait for a change: ${change.sql}`));
+    else this.flush();
   }
 }

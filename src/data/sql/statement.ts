@@ -37,7 +37,7 @@ export function createStatement<Values extends object, Row>(
     if (!statement) {
       const slots = Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)]));
       const built = build(db, slots as Values).compile(db);
-      // Its first word tells what it does: see `MemberSession`.
+      // Its first word tells what it does: see `PostgresSession`.
       statement = { ...built, sql: built.sql.trim() };
       compiled.set(executor.adapter, statement);
     }

@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { dirname } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { nextTurnWhenDue } from '../../common/event-loop.ts';
+import { LimitedQueue } from '../../common/limited-queue.ts';
 import {
   type Database,
-  DatabaseUnavailable,
+  type DatabaseState,
   type Db,
   type ImplementationOptions,
   type ReadContext,
@@ -13,12 +15,12 @@ import {
 import type { DatabaseTimings } from '../database/timings.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
+import { readVersion } from './backup/contents.ts';
 import { SqliteConnection } from './connection.ts';
 import { sqliteDialect, sqliteTables } from './dialect.ts';
-import { translateSqliteError } from './errors.ts';
-import { isDiskFull, SqliteFile } from './file.ts';
+import { SqliteBusy, translateSqliteError } from './errors.ts';
+import { assertCreatable, assertNoOrphanedLog, isDiskFull, openExisting, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
-import { createSnapshots } from './snapshots.ts';
 import { LongReads } from './threads/long-reads.ts';
 import type { ReadCommand } from './threads/worker.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
@@ -27,6 +29,10 @@ import { SqliteWriter } from './writer.ts';
 const checkIntervalMs = 1_000;
 /** The number of connections for snapshots, and for snapshots during writes. */
 const maxSnapshots = 8;
+/** The maximum number of snapshots that wait. */
+const maxWaiting = 10_000;
+/** The maximum time that a snapshot waits for a connection. */
+const timeoutMs = 5_000;
 /** The work, in rows, that a statement may do on the event loop: about a millisecond. */
 const maxRows = 1_000;
 const maxDatabaseId = 2 ** 31 - 1;
@@ -64,8 +70,7 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const [forReads, forWrites] = [connectSeveral(), connectSeveral()];
   const connection = connect('write');
   const { timings } = options;
-  const countPages = () => countLogPages(connection);
-  const log = opened.adopt(new WriteAheadLog({ file, health, countPages, flushes: timings.flush }), (log) =>
+  const log = opened.adopt(new WriteAheadLog({ file, health, connection, flushes: timings.flush }), (log) =>
     log.close(),
   );
   const writer = new SqliteWriter({ connection, health, log });
@@ -128,12 +133,30 @@ function createReads(connection: SqliteConnection, longReads: LongReads, timings
   };
 }
 
-/** The number of pages in the write-ahead log. @throws DatabaseUnavailable if SQLite cannot tell. */
-function countLogPages(connection: SqliteConnection): number {
-  const { rows } = connection.execute('pragma wal_checkpoint(noop)');
-  const { log } = rows[0] as { log: number };
-  if (log < 0) throw new DatabaseUnavailable('the length of the write-ahead log cannot be read');
-  return log;
+/** Reads on one state of the database. Each has a connection of its own; if all are in use, it waits. */
+export function createSnapshots(
+  connections: readonly SqliteConnection[],
+  log: Pick<WriteAheadLog, 'pause'>,
+): Database['snapshot'] {
+  const idle = [...connections];
+  const refusal = () => new SqliteBusy('too many snapshots wait');
+  const queue = new LimitedQueue({ maxRunning: idle.length, maxWaiting, timeoutMs, refusal });
+  return (work, context) =>
+    queue.run(async () => {
+      await log.pause;
+      const connection = idle.pop();
+      if (!connection) throw new Error('No connection is idle.');
+      try {
+        connection.execute('begin');
+        const db = createDb(connection, sqliteDialect);
+        // A transaction sees the state of the database at its first read.
+        await sql`select 1 from settings limit 1`.execute(db);
+        return await work(db);
+      } finally {
+        connection.rollback();
+        idle.push(connection);
+      }
+    }, context);
 }
 
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
@@ -156,8 +179,27 @@ async function watch(
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
 }
 
+/** Finds out whether a server could open the database, without creating or migrating it. @throws DatabaseUnusable */
+export async function inspectSqlite(path: string): Promise<DatabaseState> {
+  if (path === ':memory:') return { name: path, folder: undefined, version: undefined };
+  const file = resolve(path);
+  try {
+    assertNoOrphanedLog(file);
+    const folder = dirname(file);
+    assertCreatable(folder);
+    if (!existsSync(file)) return { name: file, folder, version: undefined };
+    accessSync(file, constants.R_OK | constants.W_OK);
+    // A connection that only reads would leave the files of the write-ahead log behind.
+    using database = openExisting(file);
+    const table = database.prepare("select 1 from sqlite_schema where name = 'migrations'").get();
+    return { name: file, folder, version: table && readVersion(database) };
+  } catch (error) {
+    throw explain(file, error);
+  }
+}
+
 /** The error of an open that fails for this reason. */
-export function explain(path: string, error: unknown): unknown {
+function explain(path: string, error: unknown): unknown {
   return toUnusable(path, translateSqliteError(error), isDiskFull(path) ? ': the disk is full' : '');
 }
 

@@ -5,6 +5,12 @@ import type { SqliteFile } from './file.ts';
 
 type HealthListener = Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
 
+/**
+ * `files`: they are no longer in place. `checkpoint`: the write-ahead log cannot be copied into the database file. `write`:
+ * the latest write has failed on the disk.
+ */
+type FaultKind = 'files' | 'checkpoint' | 'write';
+
 /** Whether the database can be written: its files are still in place, and the latest write did not fail on the disk. */
 export class SqliteHealth {
   readonly #file: SqliteFile;
@@ -12,10 +18,8 @@ export class SqliteHealth {
   readonly #reports: FaultReports;
   /** The database's `user_version`; undefined until its files are watched. */
   #id: number | undefined;
-  #fileFault: string | undefined;
-  #writeFault: string | undefined;
-  /** The reason why the write-ahead log cannot be copied into the database file. */
-  #checkpointFault: string | undefined;
+  /** The reasons of the present faults. */
+  readonly #faults = new Map<FaultKind, string>();
 
   constructor(file: SqliteFile, listener: HealthListener) {
     this.#file = file;
@@ -31,34 +35,35 @@ export class SqliteHealth {
   }
 
   get isWritable(): boolean {
-    return this.#fileFault === undefined && this.#writeFault === undefined && this.#checkpointFault === undefined;
+    return this.#faults.size === 0;
   }
 
   /** Whether nothing may be written until a checkpoint has succeeded. */
   get needsCheckpoint(): boolean {
-    return this.#fileFault === undefined && this.#checkpointFault !== undefined;
+    return !this.#faults.has('files') && this.#faults.has('checkpoint');
   }
 
   /** Whether another write is needed to find out if writes succeed again. */
   get needsProbe(): boolean {
-    return this.#fileFault === undefined && this.#writeFault !== undefined;
+    return !this.#faults.has('files') && this.#faults.has('write');
   }
 
   /** Called right before a commit, because data written to a removed file is lost. @throws DatabaseUnavailable */
   assertInPlace(): void {
-    if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findPathFault());
+    if (!this.#faults.has('files') && this.#id !== undefined) this.#setFileFault(this.#file.findPathFault());
     this.assertWritable();
   }
 
   /** @throws DatabaseUnavailable if the paths do not lead to the files that are open. */
   assertFiles(): void {
     this.checkFiles();
-    if (this.#fileFault !== undefined) throw new DatabaseUnavailable(this.#fileFault);
+    const fault = this.#faults.get('files');
+    if (fault !== undefined) throw new DatabaseUnavailable(fault);
   }
 
   /** Uses the result of the latest check of the files. @throws DatabaseUnavailable */
   assertWritable(): void {
-    const fault = this.#fileFault ?? this.#checkpointFault;
+    const fault = this.#faults.get('files') ?? this.#faults.get('checkpoint');
     if (fault !== undefined) throw new DatabaseUnavailable(fault);
   }
 
@@ -67,16 +72,15 @@ export class SqliteHealth {
   }
 
   noteCheckpoint(): void {
-    if (this.#checkpointFault === undefined) return;
-    this.#checkpointFault = undefined;
-    this.#reportRecovery();
+    this.#end('checkpoint');
   }
 
   noteFailedCheckpoint(error: unknown): void {
     if (error instanceof FlushFailed) this.crash(error.reason);
     if (error instanceof SqliteBusy) return;
-    this.#checkpointFault = error instanceof DatabaseUnavailable ? error.reason : String(error);
-    this.#reports.reportFault(this.#checkpointFault);
+    const reason = error instanceof DatabaseUnavailable ? error.reason : String(error);
+    this.#faults.set('checkpoint', reason);
+    this.#reports.reportFault(reason);
   }
 
   /**
@@ -98,15 +102,13 @@ export class SqliteHealth {
   }
 
   noteWrite(): void {
-    if (this.#writeFault === undefined) return;
-    this.#writeFault = undefined;
-    this.#reportRecovery();
+    this.#end('write');
   }
 
   /** Records a failed write. One that waited too long, or was refused because of the files, is no fault of the disk. */
   noteFailure(error: unknown): void {
-    if (isFault(error) && this.#fileFault === undefined && this.#checkpointFault === undefined)
-      this.#writeFault = error.reason;
+    if (isFault(error) && !this.#faults.has('files') && !this.#faults.has('checkpoint'))
+      this.#faults.set('write', error.reason);
   }
 
   /**
@@ -119,14 +121,13 @@ export class SqliteHealth {
   }
 
   #setFileFault(fault: string | undefined): void {
-    const previous = this.#fileFault;
-    this.#fileFault = fault;
-    if (fault !== undefined && fault !== previous) this.#reports.reportFault(fault);
-    if (fault === undefined && previous !== undefined) this.#reportRecovery();
+    if (fault === undefined) return this.#end('files');
+    if (fault !== this.#faults.get('files')) this.#reports.reportFault(fault);
+    this.#faults.set('files', fault);
   }
 
-  #reportRecovery(): void {
-    if (this.isWritable) this.#reports.reportRecovery();
+  #end(kind: FaultKind): void {
+    if (this.#faults.delete(kind) && this.isWritable) this.#reports.reportRecovery();
   }
 }
 

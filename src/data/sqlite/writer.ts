@@ -1,11 +1,16 @@
+import type { SQLInputValue } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CompiledQuery, QueryResult } from 'kysely';
 import type { TransactionOptions, Work } from '../database/database.ts';
+import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import type { SqliteConnection } from './connection.ts';
+import { sqliteDialect } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
 import type { SqliteHealth } from './health.ts';
-import { QueuedTransaction } from './queued-transaction.ts';
 import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 
+/** The maximum time that a transaction waits for its turn and for other processes that write. */
+const timeoutMs = 5_000;
 const retryMs = 1;
 /** The time after which no further transaction joins a group: the event loop waits for its end. */
 const maxGroupMs = 4;
@@ -24,7 +29,7 @@ interface WriterParts {
  */
 export class SqliteWriter {
   readonly #parts: WriterParts;
-  #queue: QueuedTransaction<unknown>[] = [];
+  #queue: QueuedTransaction[] = [];
   #isGroupDue = false;
   #lastTurn: Promise<unknown> = Promise.resolve();
   #isPurgeDue = false;
@@ -42,7 +47,7 @@ export class SqliteWriter {
   /** @throws DatabaseUnavailable, the reason of the cancellation, or any error of `work`. */
   transaction<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     const transaction = new QueuedTransaction(work, options);
-    this.#queue.push(transaction as QueuedTransaction<unknown>);
+    this.#queue.push(transaction as QueuedTransaction);
     this.#requestGroup();
     return transaction.promise;
   }
@@ -90,7 +95,7 @@ export class SqliteWriter {
     void this.#inTurn(async () => {
       // Transactions that arrive meanwhile join the group. During a long flush groups run, too. While
       // the disk does not answer no group begins, so that its transactions can still be refused.
-      await this.#parts.log.waitForFlush(maxGatherMs);
+      await this.#parts.log.flush.waitFor(maxGatherMs);
       await new Promise(setImmediate);
       if (await this.#begin()) await this.#runGroup();
       this.#isGroupDue = false;
@@ -109,7 +114,7 @@ export class SqliteWriter {
   }
 
   /** Whether it must not begin; it then fails. */
-  #refuse(transaction: QueuedTransaction<unknown>): boolean {
+  #refuse(transaction: QueuedTransaction): boolean {
     try {
       transaction.assertMayBegin();
       this.#parts.health.assertWritable();
@@ -131,7 +136,7 @@ export class SqliteWriter {
   }
 
   async #runGroup(): Promise<void> {
-    const group: QueuedTransaction<unknown>[] = [];
+    const group: QueuedTransaction[] = [];
     try {
       await this.#runAll(group);
       const durable = this.#commit(group);
@@ -143,7 +148,7 @@ export class SqliteWriter {
   }
 
   /** @throws the error after which the whole group is rolled back. */
-  async #runAll(group: QueuedTransaction<unknown>[]): Promise<void> {
+  async #runAll(group: QueuedTransaction[]): Promise<void> {
     const { connection, health } = this.#parts;
     const endsAt = performance.now() + maxGroupMs;
     do {
@@ -159,7 +164,7 @@ export class SqliteWriter {
   }
 
   /** The result settles when the commit is durable. Without a successful transaction there is nothing to commit. */
-  #commit(group: readonly QueuedTransaction<unknown>[]): Promise<void> {
+  #commit(group: readonly QueuedTransaction[]): Promise<void> {
     const { connection, health, log } = this.#parts;
     if (group.every(({ failure }) => failure)) {
       connection.rollback();
@@ -169,10 +174,10 @@ export class SqliteWriter {
     connection.execute('commit');
     health.noteWrite();
     this.checkpointIfDue();
-    return log.flush();
+    return log.flush.run();
   }
 
-  #failAll(group: readonly QueuedTransaction<unknown>[], error: unknown): void {
+  #failAll(group: readonly QueuedTransaction[], error: unknown): void {
     this.#parts.health.noteFailure(error);
     for (const transaction of group) transaction.fail(error);
   }
@@ -182,5 +187,101 @@ export class SqliteWriter {
     const turn = this.#lastTurn.then(work);
     this.#lastTurn = turn.catch(() => {});
     return turn;
+  }
+}
+
+/**
+ * A transaction that shares a transaction of the connection with others, and settles after their commit. The first of them
+ * can be undone together with the transaction of the connection, which costs SQLite less than the savepoint of each other one.
+ */
+class QueuedTransaction<T = unknown> implements StatementRunner {
+  readonly #settle = Promise.withResolvers<T>();
+  readonly promise = this.#settle.promise;
+  readonly #work: Work<T>;
+  readonly #cancellation: TransactionOptions['cancellation'];
+  /** By `performance.now()`; it includes the wait for the turn. */
+  readonly #deadline = performance.now() + timeoutMs;
+  /** Undefined before the work begins and after it has ended. */
+  #connection: SqliteConnection | undefined;
+  #failedStatement: { error: unknown } | undefined;
+  #outcome: { result: T } | { error: unknown } | undefined;
+
+  constructor(work: Work<T>, { cancellation }: TransactionOptions) {
+    this.#work = work;
+    this.#cancellation = cancellation;
+  }
+
+  /** @throws SqliteBusy after its deadline, or the reason of the cancellation. */
+  assertMayBegin(): void {
+    this.#cancellation?.throwIfCancelled();
+    if (performance.now() > this.#deadline) throw new SqliteBusy(`no turn to write within ${timeoutMs} ms`);
+  }
+
+  /** Undefined if it succeeded. */
+  get failure(): { error: unknown } | undefined {
+    return this.#outcome && 'error' in this.#outcome ? this.#outcome : undefined;
+  }
+
+  /**
+   * Runs the work. Never fails: a failure undoes its own changes only, or ends the transaction of the connection if this
+   * is the first work in it or SQLite has rolled it back.
+   */
+  async run(connection: SqliteConnection, isFirst: boolean): Promise<void> {
+    try {
+      if (!isFirst) connection.execute('savepoint turn');
+      this.#connection = connection;
+      const result = await this.#work(createDb(this, sqliteDialect));
+      await this.#endStatements();
+      if (this.#failedStatement) throw this.#failedStatement.error;
+      this.#cancellation?.beginCommit();
+      if (!isFirst) connection.execute('release turn');
+      this.#outcome = { result };
+    } catch (error) {
+      await this.#endStatements();
+      this.#outcome = { error };
+      undo(connection, isFirst);
+    }
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (!this.#connection) throw new Error('The transaction has ended.');
+    try {
+      return this.#connection.execute(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;
+    } catch (error) {
+      this.#failedStatement ??= { error };
+      throw error;
+    }
+  }
+
+  /** Settles it after the commit. `durable` resolves when the commit is durable. */
+  async settle(durable: Promise<void>): Promise<void> {
+    if (!this.#outcome || 'error' in this.#outcome) return this.fail(this.failure?.error);
+    await durable;
+    this.#cancellation?.endCommit(true);
+    this.#settle.resolve(this.#outcome.result);
+  }
+
+  /** Nothing of it is stored, and nothing will be. */
+  fail(error: unknown): void {
+    this.#cancellation?.endCommit(false);
+    this.#settle.reject(error);
+  }
+
+  /** Waits for statements that the work has not awaited: they run in microtasks, which run before the next tick. */
+  async #endStatements(): Promise<void> {
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    this.#connection = undefined;
+  }
+}
+
+/** After some errors (a full disk) SQLite has already rolled back the whole transaction. Never fails. */
+function undo(connection: SqliteConnection, isFirst: boolean): void {
+  if (isFirst) return connection.rollback();
+  if (!connection.isTransaction) return;
+  try {
+    connection.execute('rollback to turn');
+    connection.execute('release turn');
+  } catch {
+    connection.rollback();
   }
 }

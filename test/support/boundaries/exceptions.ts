@@ -38,13 +38,13 @@ export const exceptions: Readonly<Record<string, string>> = {
   'live/states/state-streams.ts': contained,
   'data/postgres/connection.ts': destroys,
   'data/postgres/database.ts': contained,
-  'data/postgres/room-transactions.ts': settles,
+  'data/postgres/transactions.ts': settles,
   'data/sqlite/backup/draft.ts': atEnd,
   'data/sqlite/database.ts': 'checks the database: an exception means that its state is unknown, and the process ends',
   'data/sqlite/file.ts': atEnd,
   "data/sqlite/threads/thread.ts: this.#worker.on('error')": settles,
   "data/sqlite/threads/thread.ts: this.#worker.on('exit')": settles,
-  'data/sqlite/wal/flush.ts':
+  'data/sqlite/wal/write-ahead-log.ts':
     'acknowledges commits: an exception means that their state is unknown, and the process ends',
   'transport/admission/connections.ts: setImmediate(…)': bookkeeping,
   'transport/admission/connections.ts: setImmediate(…), 2': 'reads connections again',

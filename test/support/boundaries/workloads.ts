@@ -292,7 +292,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
 
 /** The workloads of boundaries that others pass, too, but not long enough, or not on the connection in question. */
 export const longer: Readonly<Record<string, keyof typeof workloads>> = {
-  'data/sqlite/threads/thread.ts: contain((reply: Reply) => this.#settle(reply))': 'a long read',
+  'data/sqlite/threads/thread.ts: contain((reply) => this.#settle(reply))': 'a long read',
   'transport/admission/handshake-queue.ts: contain(() => this.#takePending(sockets, socket)?.refuse())':
     'a handshake that waits',
   'transport/http/responses.ts: contain(end)': 'a refused body that does not end',

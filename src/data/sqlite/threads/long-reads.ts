@@ -6,7 +6,7 @@ import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';
 import type { WriteAheadLog } from '../wal/write-ahead-log.ts';
 import { Thread } from './thread.ts';
-import type { ReadCommand, ReaderWorkerData, ReadReply } from './worker.ts';
+import type { ReadCommand, ReaderWorkerData, ReadResult } from './worker.ts';
 
 const threadCount = 2;
 /** Two threads together may hold this much; a long page of long bodies has 8 MB. */
@@ -14,7 +14,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4
 const program = new URL('./worker.ts', import.meta.url);
 
 interface ReadThread {
-  thread: Thread<ReadCommand, ReadReply>;
+  thread: Thread<ReadCommand, ReadResult>;
   /** Its first element is 1 while the running read must stop. */
   stop: Int32Array;
   isRunning: boolean;
@@ -99,7 +99,7 @@ export class LongReads {
     const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const workerData: ReaderWorkerData = { url: this.#parts.url, stop };
     const onExit = () => this.#threads.delete(readThread);
-    const thread = new Thread<ReadCommand, ReadReply>(program, { name: 'reader', workerData, resourceLimits }, onExit);
+    const thread = new Thread<ReadCommand, ReadResult>(program, { name: 'reader', workerData, resourceLimits }, onExit);
     const readThread: ReadThread = { thread, stop, isRunning: false };
     this.#threads.add(readThread);
     return readThread;

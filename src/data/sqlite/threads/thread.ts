@@ -2,22 +2,18 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { contain } from '../../../common/contain.ts';
 import { DatabaseUnavailable } from '../../database/database.ts';
 import { translateSqliteError } from '../errors.ts';
-
-/** The answer to a command. */
-export interface ThreadReply {
-  error?: { message: string; errcode?: number };
-}
+import type { ThreadReply } from './command-worker.ts';
 
 /** A thread that runs commands one after the other, and ends after the command `close`. */
-export class Thread<Command, Reply extends ThreadReply> {
+export class Thread<Command, Result> {
   readonly #worker: Worker;
-  readonly #waiting: PromiseWithResolvers<Reply>[] = [];
+  readonly #waiting: PromiseWithResolvers<Result>[] = [];
 
   constructor(program: URL, options: WorkerOptions, onExit: () => void) {
     this.#worker = new Worker(program, options);
     this.#worker.unref();
-    const settle = contain(
-      (reply: Reply) => this.#settle(reply),
+    const settle = contain<[ThreadReply<Result>]>(
+      (reply) => this.#settle(reply),
       (error) => this.#waiting.shift()?.reject(error),
     );
     this.#worker.on('message', settle);
@@ -29,8 +25,8 @@ export class Thread<Command, Reply extends ThreadReply> {
   }
 
   /** @throws the error of the command as `translateSqliteError` returns it; DatabaseUnavailable if the thread ends. */
-  run(command: Command | 'close'): Promise<Reply> {
-    const answer = Promise.withResolvers<Reply>();
+  run(command: Command | 'close'): Promise<Result> {
+    const answer = Promise.withResolvers<Result>();
     this.#waiting.push(answer);
     // The process does not end while a command runs.
     this.#worker.ref();
@@ -43,11 +39,10 @@ export class Thread<Command, Reply extends ThreadReply> {
     await this.run('close').catch(() => {});
   }
 
-  #settle(reply: Reply): void {
+  #settle(reply: ThreadReply<Result>): void {
     if (this.#waiting.length === 1) this.#worker.unref();
-    const { error } = reply;
-    if (error) throw translateSqliteError(Object.assign(new Error(error.message), error));
-    this.#waiting.shift()?.resolve(reply);
+    if ('error' in reply) throw translateSqliteError(Object.assign(new Error(reply.error.message), reply.error));
+    this.#waiting.shift()?.resolve(reply.result);
   }
 
   #failAll(cause: Error): void {

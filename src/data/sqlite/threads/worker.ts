@@ -1,10 +1,9 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Script } from 'node:vm';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { runCommands } from './command-worker.ts';
 
-/*
- * Runs long reads in a thread of its own, one after the other. It imports nothing of the program, so that it starts fast.
- */
+/* Runs long reads in a thread of its own. */
 
 export interface ReaderWorkerData {
   url: string;
@@ -17,34 +16,22 @@ export interface ReadCommand {
   parameters: readonly SQLInputValue[];
 }
 
-export interface ReadReply {
+export interface ReadResult {
   columns: { name: string }[];
   rows: unknown[][];
-  error?: { message: string; errcode?: number };
 }
 
 const { url, stop } = workerData as ReaderWorkerData;
-let database: DatabaseSync | undefined;
 // Each thread has a heap of its own: see `tuneCollector`.
 setInterval(() => new Script(''), 30_000).unref();
 
-parentPort?.on('message', (command: ReadCommand | 'close') => {
-  if (command !== 'close') return parentPort?.postMessage(run(command));
-  database?.close();
-  parentPort?.close();
-});
+runCommands(open, read);
 
-function run({ sql, parameters }: ReadCommand): ReadReply {
-  try {
-    database ??= open();
-    const statement = database.prepare(sql);
-    statement.setReturnArrays(true);
-    const rows = statement.all(...parameters) as unknown as unknown[][];
-    return { columns: statement.columns().map(({ name }) => ({ name })), rows };
-  } catch (error) {
-    const { message, errcode } = error as Error & { errcode?: number };
-    return { columns: [], rows: [], error: { message, ...(errcode !== undefined && { errcode }) } };
-  }
+function read(database: DatabaseSync, { sql, parameters }: ReadCommand): ReadResult {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  const rows = statement.all(...parameters) as unknown as unknown[][];
+  return { columns: statement.columns().map(({ name }) => ({ name })), rows };
 }
 
 function open(): DatabaseSync {

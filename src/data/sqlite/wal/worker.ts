@@ -1,11 +1,9 @@
 import { fsyncSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { runCommands } from '../threads/command-worker.ts';
 
-/*
- * Runs the checkpoints of the write-ahead log in a thread of its own, because they wait for the disk. It imports nothing of
- * the program, so that it starts fast.
- */
+/* Runs the checkpoints of the write-ahead log in a thread of its own, because they wait for the disk. */
 
 export interface CheckpointWorkerData {
   url: string;
@@ -16,34 +14,13 @@ export interface CheckpointWorkerData {
 /** `open`: opens the files, so that a failed write is also reported to SQLite from then on. */
 export type CheckpointCommand = 'open' | 'passive' | 'restart' | 'truncate';
 
-export interface CheckpointReply {
-  /** Whether the whole log, as it was at the reply, is in the flushed database file; it is not if another connection needs it. */
-  isCopied: boolean;
-  error?: { message: string; errcode?: number };
-}
-
 /* https://www.sqlite.org/rescode.html */
 const sqliteBusy = 5;
 const sqliteFlushFailed = 1034;
 
 const { url, descriptor } = workerData as CheckpointWorkerData;
-let database: DatabaseSync | undefined;
 
-parentPort?.on('message', (command: CheckpointCommand | 'close') => {
-  if (command !== 'close') return parentPort?.postMessage(answer(command));
-  database?.close();
-  parentPort?.close();
-});
-
-function answer(command: CheckpointCommand): CheckpointReply {
-  try {
-    database ??= open();
-    return { isCopied: command !== 'open' && checkpoint(database, command) };
-  } catch (error) {
-    const { message, errcode } = error as Error & { errcode?: number };
-    return { isCopied: false, error: { message, ...(errcode !== undefined && { errcode }) } };
-  }
-}
+runCommands(open, (database, command: CheckpointCommand) => command !== 'open' && checkpoint(database, command));
 
 function open(): DatabaseSync {
   // Writers wait for this thread, and readers may wait for these writers: it never waits for a lock.
@@ -55,6 +32,8 @@ function open(): DatabaseSync {
 /**
  * Others may write, or run checkpoints, meanwhile. SQLite does not copy a part a second time, and flushes the database file
  * only if it has copied the whole log. So each part, also that of another process, is flushed before the next one is copied.
+ *
+ * Returns whether the whole log, as it is now, is in the flushed database file; it is not if another connection needs it.
  */
 function checkpoint(database: DatabaseSync, mode: string): boolean {
   flushDatabase();
