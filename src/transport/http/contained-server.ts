@@ -9,20 +9,16 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { containedEmit, type Failing } from '../../common/contain.ts';
+import { containedEmit } from '../../common/contain.ts';
 import type { Log } from '../../log/log.ts';
-
-/** A response, and the exchange that it belongs to. */
-export interface OwnedResponse extends ServerResponse {
-  exchange?: Failing;
-}
+import type { Connections } from '../admission/connections.ts';
+import type { OwnedResponse } from './exchange.ts';
 
 interface ContainedServerParts {
   log: Pick<Log, 'error'>;
-  /** The latest exchange of a socket. */
-  find?: (socket: Duplex) => (Failing & { request: IncomingMessage }) | undefined;
-  /** Takes over a connection that is refused, which never reaches the HTTP parser, and returns true. */
-  refuses?: (socket: Socket) => boolean;
+  connections: Connections;
+  /** Takes over a connection above the limit, which never reaches the HTTP parser. */
+  refuse(socket: Socket): void;
 }
 
 /**
@@ -32,31 +28,33 @@ interface ContainedServerParts {
 export function createContainedServer(
   settings: ServerOptions,
   onRequest: RequestListener,
-  { log, find = () => undefined, refuses = () => false }: ContainedServerParts,
+  { log, connections, refuse }: ContainedServerParts,
 ): Server {
-  const fail = (socket: Duplex | undefined, error: unknown, exchange?: Failing) => {
-    if (exchange) return exchange.fail(error);
+  const fail = (socket: Duplex | undefined, error: unknown, response?: OwnedResponse) => {
+    if (response?.exchange) return response.exchange.fail(error);
     log.error({ connectionId: randomUUID(), err: error }, 'the work of a connection failed');
     socket?.destroy();
   };
   class ContainedRequest extends IncomingMessage {}
   ContainedRequest.prototype.emit = containedEmit<IncomingMessage>((request, error) => {
-    const latest = find(request.socket);
-    fail(request.socket, error, latest?.request === request ? latest : undefined);
+    const latest = connections.find(request.socket)?.latest;
+    fail(request.socket, error, latest?.req === request ? latest : undefined);
   });
   class ContainedResponse extends ServerResponse {}
   ContainedResponse.prototype.emit = containedEmit<OwnedResponse>((response, error) =>
-    fail(response.req.socket, error, response.exchange),
+    fail(response.req.socket, error, response),
   );
   const classes = { IncomingMessage: ContainedRequest, ServerResponse: ContainedResponse };
   const server = createServer({ ...settings, ...classes }, onRequest);
-  const emitOfSocket = containedEmit<Socket>((socket, error) => fail(socket, error, find(socket)));
+  const emitOfSocket = containedEmit<Socket>((socket, error) => fail(socket, error, connections.find(socket)?.latest));
   const emit = containedEmit((_, error, values) => fail(findSocket(values), error));
   server.emit = (event: string, ...values: unknown[]) => {
     const [socket] = values;
     if (event !== 'connection' || !(socket instanceof Socket)) return emit.call(server, event, ...values);
     socket.emit = emitOfSocket;
-    return refuses(socket) || emit.call(server, event, socket);
+    if (connections.add(socket)) return emit.call(server, event, socket);
+    refuse(socket);
+    return true;
   };
   return server;
 }

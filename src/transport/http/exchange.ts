@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Failing } from '../../common/contain.ts';
 import type { Call } from '../../engine/operation.ts';
 import type { BodyBudget } from '../admission/bytes-by-address.ts';
@@ -40,6 +40,11 @@ export interface Exchange extends Call, Failing, MeasuredRequest {
   /** Undefined until it is read. */
   body: { abort(): void; take(): Buffer } | undefined;
   parts: HttpParts;
+}
+
+/** A response, and the exchange that it belongs to. */
+export interface OwnedResponse extends ServerResponse {
+  exchange?: Exchange;
 }
 
 /** Answers a request. @throws the error that refuses it. */

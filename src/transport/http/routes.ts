@@ -9,10 +9,8 @@ import { findClientError } from '../../engine/answer.ts';
 import { ClientError, statusAsJson } from '../../errors.ts';
 import { addressOf, exactAddressOf } from '../address.ts';
 import { createPageRoute } from '../pages/route.ts';
-import type { OwnedResponse } from './contained-server.ts';
-import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
+import type { DependencyStates, Exchange, HttpParts, OwnedResponse, Serve } from './exchange.ts';
 import { graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
-import type { LatestExchanges } from './latest-exchanges.ts';
 import { jsonType, parseAccept } from './negotiation.ts';
 import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
@@ -49,7 +47,7 @@ function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
 }
 
 /** The result starts to answer a request. While the server stops, the answer is an error. */
-export function createHttpHandler(parts: HttpParts, exchanges: LatestExchanges) {
+export function createHttpHandler(parts: HttpParts) {
   const routes = createRoutes(parts);
   const begin = (exchange: Exchange) => {
     // Its client has left, or has sent something that was refused, while the request waited.
@@ -57,7 +55,7 @@ export function createHttpHandler(parts: HttpParts, exchanges: LatestExchanges) 
     containOne(exchange, route, routes);
   };
   const turns = new PerTurnQueue(requestsPerTurn, begin, ({ address }) => address);
-  return (request: IncomingMessage, response: ServerResponse, isStopping: boolean): Exchange => {
+  return (request: IncomingMessage, response: ServerResponse, isStopping: boolean): void => {
     const exchange: Exchange = {
       request,
       response,
@@ -79,7 +77,7 @@ export function createHttpHandler(parts: HttpParts, exchanges: LatestExchanges) 
     parts.httpMetrics.begin();
     (response as OwnedResponse).exchange = exchange;
     response.on('close', () => {
-      exchanges.forget(response);
+      parts.connections.end(response);
       parts.httpMetrics.end(exchange);
       if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
       exchange.body?.abort();
@@ -87,7 +85,6 @@ export function createHttpHandler(parts: HttpParts, exchanges: LatestExchanges) 
     // The connection is closed so that the client reconnects, perhaps to another process.
     if (isStopping) exchange.fail(new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' }));
     else turns.push(exchange);
-    return exchange;
   };
 }
 

@@ -7,9 +7,8 @@ import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import { createContainedServer } from './contained-server.ts';
-import type { Exchange, HttpParts } from './exchange.ts';
+import type { Exchange, HttpParts, OwnedResponse } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
-import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
 import { linger, methodNotAllowed, refuseSocket } from './refusal.ts';
 import { createHttpHandler, refuse } from './routes.ts';
@@ -38,17 +37,17 @@ export function createHttpServer(
   const hosts = new AllowedHosts(parts.config);
   const bodies = new BodyBudget(limits.bodyBytes);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
-  const connections = new Connections(trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY);
-  const exchanges = new LatestExchanges(parts.stopping);
-  const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections }, exchanges);
+  const limit = trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY;
+  const connections = new Connections({ limit, stopping: parts.stopping });
+  const latestOf = (socket: Duplex) => (connections.find(socket)?.latest as OwnedResponse | undefined)?.exchange;
+  const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     connections.count(socket, piecesPerRequest);
-    const isStopping = !server.listening || exchanges.isClosing(socket);
+    const isStopping = !server.listening || connections.find(socket)?.isClosing === true;
     // The rest of the packet is parsed nevertheless.
-    const connection = exchanges.prepare(response);
-    if (!connection) return void socket.destroy();
-    connection.latest = handle(request, response, isStopping);
+    if (connections.begin(response)) handle(request, response, isStopping);
+    else socket.destroy();
   };
   const refuseConnection = (socket: Socket, isQuiet = false) => {
     if (!connections.mayAnswer(socket)) return void socket.resetAndDestroy();
@@ -56,16 +55,12 @@ export function createHttpServer(
   };
   const server = createContainedServer(settings, onRequest, {
     log: parts.log,
-    find: (socket) => exchanges.find(socket),
-    refuses(socket) {
-      if (connections.add(socket)) return false;
-      refuseConnection(socket.on('error', ignore));
-      return true;
-    },
+    connections,
+    refuse: (socket) => refuseConnection(socket.on('error', ignore)),
   });
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error, socket) => answerParseError(parts, error, socket, exchanges.find(socket)));
+  server.on('clientError', (error, socket) => answerParseError(parts, error, socket, latestOf(socket)));
   server.on('connect', (_request, socket) => {
     flushAnswers();
     refuseSocket(parts.engine, socket, methodNotAllowed(...graphqlMethods));
@@ -85,7 +80,7 @@ export function createHttpServer(
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => {
-    const last = exchanges.find(socket);
+    const last = latestOf(socket);
     // A client that reads nothing or sends no request is disconnected, and one that waits for its answer is not.
     const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
     if (!isWaiting) socket.destroy();

@@ -46,12 +46,12 @@ export const exceptions: Readonly<Record<string, string>> = {
   "data/sqlite/threads/thread.ts: this.#worker.on('exit')": settles,
   'data/sqlite/wal/flush.ts':
     'acknowledges commits: an exception means that their state is unknown, and the process ends',
+  "transport/admission/connections.ts: stopping?.addEventListener('abort')": bookkeeping,
   'transport/admission/connections.ts: setImmediate(…)': bookkeeping,
   'transport/admission/connections.ts: setImmediate(…), 2': 'reads connections again',
   "transport/admission/descriptor-limit.ts: server.on('drop')": bookkeeping,
   'transport/admission/handshake-queue.ts: setTimeout(…)': contained,
   'transport/batched-writes.ts: setImmediate(…)': contained,
-  "transport/http/latest-exchanges.ts: stopping?.addEventListener('abort')": bookkeeping,
   'transport/http/contained-server.ts': 'is the listener of createContainedServer',
   "transport/http/responses.ts: request.on('data')": 'counts what arrives after the answer',
   "transport/http/server.ts: server.once('listening')": atStart,
