@@ -32,7 +32,7 @@ const noCloseFrame = 1006;
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
 
-type ConnectionParts = Pick<WebSocketConnection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'>;
+type ConnectionParts = Pick<WebSocketConnection, 'address' | 'webSocket' | 'account' | 'socket'>;
 
 /** An operation that is not over. */
 interface OpenOperation {
@@ -53,16 +53,12 @@ export class WebSocketConnection implements LongConnection {
   readonly since: number;
   readonly transport = 'websocket';
   readonly address: string;
-  /** The `Authorization` header of the handshake; undefined after it has been read. */
-  authorization: string | undefined;
   readonly webSocket: WebSocket;
   readonly socket: Socket;
   readonly writer: SocketWriter;
   readonly credentials = new SocketCredentials(this);
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
-  /** That of graphql-ws; undefined before `connection_init`. */
-  context: { readonly acknowledged: boolean } | undefined;
   /** Resolves when all operations that have arrived so far have started. */
   allStarted: Promise<unknown> = Promise.resolve();
   /** The operations that are not over, by id. */
@@ -70,7 +66,7 @@ export class WebSocketConnection implements LongConnection {
   deliveries = 0;
   hasEnded = false;
   /** Called once, as soon as either side ends it. */
-  onEnd: (code: number, reason: string) => void = () => {};
+  onEnd: () => void = () => {};
   /** Why the streams end that end with their operation. */
   streamEnd: StreamEnd = 'client';
   /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
@@ -88,20 +84,19 @@ export class WebSocketConnection implements LongConnection {
   /** The close frame that is sent as soon as running queries and mutations are answered. */
   #pendingClose: { code: number; reason: string } | undefined;
 
-  constructor({ address, authorization, webSocket, socket, account }: ConnectionParts, log: Pick<Log, 'error'>) {
+  constructor({ address, webSocket, socket, account }: ConnectionParts, log: Pick<Log, 'error'>) {
     this.#log = log;
     ({ id: this.id, since: this.since } = createConnectionId());
     socket.emit = webSocket.emit = containedEmit((_, error) => this.fail(error));
     this.socket = socket;
     this.address = address;
-    this.authorization = authorization;
     this.webSocket = webSocket;
     this.account = account;
     account.add(socketBytes);
     this.writer = new SocketWriter(socket, webSocket, account, this.fail);
     // An invalid frame: ws itself closes the socket, with the appropriate code.
-    webSocket.on('error', () => this.#finish(noCloseFrame, ''));
-    webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
+    webSocket.on('error', () => this.#finish(noCloseFrame));
+    webSocket.once('close', (code) => this.#finish(code));
   }
 
   /** Whether it starts no more operations and no more streams. */
@@ -273,17 +268,17 @@ export class WebSocketConnection implements LongConnection {
     stopParsing(this.webSocket);
     this.socket.end();
     this.webSocket.resume();
-    this.#finish(code, reason);
+    this.#finish(code);
   }
 
-  #finish(code: number, reason: string): void {
+  #finish(code: number): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     if (code === noCloseFrame && this.streamEnd === 'client') this.streamEnd = 'disconnected';
     this.credentials.stop();
     clearTimeout(this.#unavailable);
     for (const operation of this.operations.values()) contain(() => operation.leave(), this.fail)();
-    this.onEnd(code, reason);
+    this.onEnd();
     this.writer.close();
     this.account.close();
   }

@@ -1,69 +1,163 @@
-import { CloseCode, type Context, makeServer, type Server } from 'graphql-ws';
+import { CloseCode, type Message, MessageType, type SubscribeMessage, validateMessage } from 'graphql-ws';
+import { contain } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';
+import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
+import { flushAnswers } from '../batched-writes.ts';
+import { parseClientJson } from '../client-json.ts';
 import type { TransportParts } from '../transport.ts';
 import { tryAgainLater, type WebSocketConnection } from './connection.ts';
-import { readSeen } from './seen.ts';
+import { SocketOperation } from './operation.ts';
+import { findIdFault, readSeen } from './seen.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 
-type ConnectionContext = Context<Record<string, unknown> | undefined, WebSocketConnection>;
+type Payload = Record<string, unknown> | null | undefined;
 
+const invalid = 'Invalid message received';
+const serverMessages = [MessageType.ConnectionAck, MessageType.Next, MessageType.Error];
+
+/** A client that sends no `connection_init` in this time is disconnected. */
+const initTimeoutMs = 3_000;
+/** In characters: the id and the cursor of a room. */
+const lengthPerRoom = 130;
+const lengthOfInbox = lengthPerRoom * maxInboxRooms;
+/** In characters. The first message is `connection_init`: it has credentials, and the cursors of each subscription. */
+const minInitLength = 65_536;
+const lengthPerSeen = 500;
 /**
- * graphql-ws handles the connection: its acknowledgement, its pings, and what a client does wrong there. Operations are
- * started and ended by the reader of messages, because the engine serialises their results.
+ * In characters. Messages other than `subscribe` and `connection_init` are short; the payload of a `ping` is sent back.
  */
-export function createProtocol(parts: TransportParts): Server<WebSocketConnection> {
-  return makeServer<Record<string, unknown> | undefined, WebSocketConnection>({
-    onConnect: (context) => connect(context, parts),
-    async onPing(context, payload) {
-      if (context.acknowledged && payload && 'authorization' in payload)
-        await renew(context, payload['authorization'], parts);
-    },
-  });
-}
+const maxPingLength = 16_384;
+/** Clients send the payload of a `ping` back, also the cursors of an inbox. */
+const maxPongLength = maxPingLength + lengthPerRoom * maxInboxRooms;
 
-/** Finds the viewer, and the cursors after which subscriptions resume; false closes the socket with 4403. */
-async function connect(context: ConnectionContext, parts: TransportParts): Promise<boolean> {
-  const { extra, connectionParams } = context;
-  extra.context = context;
-  const given = connectionParams?.['authorization'] ?? extra.authorization;
-  const seen = readSeen(connectionParams?.['live'], parts.config.limits.subscriptions);
-  // Neither is needed again, and both may be long.
-  delete (context as { connectionParams?: unknown }).connectionParams;
-  extra.authorization = undefined;
-  if (typeof seen === 'string') extra.end(CloseCode.BadRequest, seen);
-  if (typeof seen === 'string' || !extra.isOpen) return false;
-  const viewer = await authenticate(extra, given, parts);
-  if (viewer === undefined) return false;
-  extra.setSeen(seen);
-  await extra.credentials.set(viewer, parts.watchCredentials);
-  return true;
-}
+/** Reads the messages of one client: checks its credentials, answers its pings, and starts and ends its operations. */
+export class SocketProtocol {
+  readonly #parts: TransportParts;
+  readonly #connection: WebSocketConnection;
+  /** The `Authorization` header of the handshake; undefined after it has been read. */
+  #authorization: string | undefined;
+  readonly #initTimeout: NodeJS.Timeout;
+  #isFirst = true;
+  #isInitialised = false;
+  #isAcknowledged = false;
 
-/** Renews the credentials of an open socket, or sets its first. Invalid credentials, or those of another user: 4403. */
-async function renew({ extra }: ConnectionContext, authorization: unknown, parts: TransportParts): Promise<void> {
-  const viewer = await authenticate(extra, authorization, parts);
-  const { viewer: current } = extra.credentials;
-  const isSame = viewer != null && (current === null || viewer.user.id === current.user.id);
-  if (isSame) await extra.credentials.set(viewer, parts.watchCredentials);
-  else extra.end(CloseCode.Forbidden, 'Forbidden');
-}
-
-/** Undefined if the credentials are invalid. If they cannot be checked, the socket is also closed with 1013. */
-async function authenticate(
-  connection: WebSocketConnection,
-  authorization: unknown,
-  parts: TransportParts,
-): Promise<Viewer | null | undefined> {
-  if (authorization !== undefined && typeof authorization !== 'string') return undefined;
-  try {
-    return await parts.authenticate(authorization, connection.address);
-  } catch (error) {
-    const code = error instanceof ClientError ? error.code : undefined;
-    if (code === 'UNAUTHENTICATED') return undefined;
-    if (code !== 'RATE_LIMITED') parts.log.error({ err: error }, 'credentials could not be checked');
-    connection.end(tryAgainLater, 'Try again later');
-    return undefined;
+  constructor(parts: TransportParts, connection: WebSocketConnection, authorization: string | undefined) {
+    this.#parts = parts;
+    this.#connection = connection;
+    this.#authorization = authorization;
+    const endLate = () =>
+      connection.end(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout');
+    this.#initTimeout = setTimeout(contain(endLate, connection.fail), initTimeoutMs);
   }
+
+  read(text: string): void {
+    const connection = this.#connection;
+    if (!connection.isOpen || connection.isEnding) return;
+    const { limits } = this.#parts.config;
+    const maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions) + lengthOfInbox;
+    const isTooLong = this.#isFirst && text.length > maxInitLength;
+    this.#isFirst = false;
+    if (isTooLong) {
+      const fault = `The first message must have at most ${maxInitLength} characters`;
+      return connection.end(CloseCode.BadRequest, fault);
+    }
+    // An operation may take long, and one turn may handle those of many sockets.
+    flushAnswers();
+    const message = parse(text);
+    if (typeof message === 'string') connection.end(CloseCode.BadRequest, message);
+    else this.#handle(message, text.length);
+  }
+
+  stop(): void {
+    clearTimeout(this.#initTimeout);
+  }
+
+  #handle(message: Message, length: number): void {
+    const connection = this.#connection;
+    if (message.type === MessageType.Subscribe) this.#subscribe(message, length);
+    else if (message.type === MessageType.Complete) connection.operations.get(message.id)?.leave();
+    else if (message.type === MessageType.Ping) this.#answerPing(message.payload).catch(connection.fail);
+    else if (message.type === MessageType.ConnectionInit) this.#initialise(message.payload).catch(connection.fail);
+  }
+
+  #subscribe(message: SubscribeMessage, length: number): void {
+    const { id } = message;
+    const connection = this.#connection;
+    if (!this.#isAcknowledged) return connection.end(CloseCode.Unauthorized, 'Unauthorized');
+    if (!connection.operations.has(id)) return void new SocketOperation(this.#parts, connection, message, length);
+    connection.end(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
+  }
+
+  /** Finds the viewer, and the cursors after which subscriptions resume. */
+  async #initialise(payload: Payload): Promise<void> {
+    const { config, watchCredentials } = this.#parts;
+    const connection = this.#connection;
+    if (this.#isInitialised) {
+      return connection.end(CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests');
+    }
+    this.#isInitialised = true;
+    this.stop();
+    const authorization = payload?.['authorization'] ?? this.#authorization;
+    this.#authorization = undefined;
+    const seen = readSeen(payload?.['live'], config.limits.subscriptions);
+    if (typeof seen === 'string') return connection.end(CloseCode.BadRequest, seen);
+    const viewer = await this.#authenticate(authorization);
+    if (viewer === undefined) return connection.end(CloseCode.Forbidden, 'Forbidden');
+    connection.setSeen(seen);
+    await connection.credentials.set(viewer, watchCredentials);
+    this.#isAcknowledged = true;
+    void connection.send(JSON.stringify({ type: MessageType.ConnectionAck }));
+  }
+
+  /** Its payload may have new credentials. */
+  async #answerPing(payload: Payload): Promise<void> {
+    if (this.#isAcknowledged && payload && 'authorization' in payload) await this.#renew(payload['authorization']);
+    void this.#connection.send(JSON.stringify({ type: MessageType.Pong, ...(payload && { payload }) }));
+  }
+
+  /** Renews the credentials of an open socket, or sets its first. Invalid credentials, or those of another user: 4403. */
+  async #renew(authorization: unknown): Promise<void> {
+    const connection = this.#connection;
+    const viewer = await this.#authenticate(authorization);
+    const { viewer: current } = connection.credentials;
+    const isSame = viewer != null && (current === null || viewer.user.id === current.user.id);
+    if (isSame) await connection.credentials.set(viewer, this.#parts.watchCredentials);
+    else connection.end(CloseCode.Forbidden, 'Forbidden');
+  }
+
+  /** Undefined if the credentials are invalid. If they cannot be checked, the socket is also closed with 1013. */
+  async #authenticate(authorization: unknown): Promise<Viewer | null | undefined> {
+    const { authenticate, log } = this.#parts;
+    if (authorization !== undefined && typeof authorization !== 'string') return undefined;
+    try {
+      return await authenticate(authorization, this.#connection.address);
+    } catch (error) {
+      const code = error instanceof ClientError ? error.code : undefined;
+      if (code === 'UNAUTHENTICATED') return undefined;
+      if (code !== 'RATE_LIMITED') log.error({ err: error }, 'credentials could not be checked');
+      this.#connection.end(tryAgainLater, 'Try again later');
+      return undefined;
+    }
+  }
+}
+
+/** Returns the message, or a text that describes what is wrong. */
+function parse(text: string): Message | string {
+  try {
+    const message = validateMessage(parseClientJson(text));
+    if (serverMessages.includes(message.type)) return invalid;
+    const idFault = 'id' in message ? findIdFault(message.id) : undefined;
+    return findLengthFault(message, text.length) ?? idFault ?? message;
+  } catch (error) {
+    return error instanceof ClientError ? error.message : invalid;
+  }
+}
+
+/** Describes what is wrong with the length of a message; undefined if the length is allowed. */
+function findLengthFault({ type }: Message, length: number): string | undefined {
+  const maxLength = { [MessageType.Ping as string]: maxPingLength, [MessageType.Pong]: maxPongLength }[type];
+  if (maxLength === undefined || length <= maxLength) return undefined;
+  return `A ${type} must have at most ${maxLength} characters`;
 }

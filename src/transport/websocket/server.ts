@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
+import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, handleProtocols } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { contain } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
@@ -11,8 +11,7 @@ import type { TransportParts } from '../transport.ts';
 import { serviceRestart, WebSocketConnection } from './connection.ts';
 import { FrameLimits } from './frame-limits.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { createMessageReader, type MessageListener } from './message-reader.ts';
-import { createProtocol } from './protocol.ts';
+import { SocketProtocol } from './protocol.ts';
 
 /** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
 const serverOptions = {
@@ -31,12 +30,11 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 
 export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
-  const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const handshakes = new HandshakeQueue(parts.config.limits.sockets);
   const frameLimits = new FrameLimits(handshakes, parts.config.limits.messages);
   // Its functions live as long as the socket, so they must not close over the request.
-  const openConnection = (connection: WebSocketConnection) => {
+  const openConnection = (connection: WebSocketConnection, authorization: string | undefined) => {
     const { webSocket, socket } = connection;
     parts.longConnections.add(connection);
     webSocket.once('close', () => parts.longConnections.delete(connection));
@@ -46,7 +44,15 @@ export function createWebSocketEndpoint(parts: TransportParts) {
     keepAlive.watch(connection);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
-    start(protocol, connection, parts, markActive);
+    if (webSocket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) {
+      return connection.end(CloseCode.SubprotocolNotAcceptable, 'Subprotocol not acceptable');
+    }
+    const protocol = new SocketProtocol(parts, connection, authorization);
+    webSocket.on('message', (data: RawData) => protocol.read(String(data)));
+    connection.onEnd = () => {
+      markActive();
+      protocol.stop();
+    };
   };
   return {
     /** The number of open sockets. */
@@ -64,9 +70,8 @@ export function createWebSocketEndpoint(parts: TransportParts) {
         server.handleUpgrade({ method, headers } as IncomingMessage, socket, head, (webSocket) => {
           isUpgraded = true;
           const account = parts.clientMemory.open(address);
-          const { authorization } = headers;
-          const connection = new WebSocketConnection({ address, authorization, webSocket, socket, account }, parts.log);
-          contain(() => openConnection(connection), connection.fail)();
+          const connection = new WebSocketConnection({ address, webSocket, socket, account }, parts.log);
+          contain(() => openConnection(connection, headers.authorization), connection.fail)();
         });
         // ws has already answered with an error.
         if (!isUpgraded) linger(socket);
@@ -91,31 +96,5 @@ export function createWebSocketEndpoint(parts: TransportParts) {
       await Promise.all(closed);
       server.close();
     },
-  };
-}
-
-/** Connects ws, which handles frames, and graphql-ws, which handles the protocol. */
-function start(
-  protocol: Server<WebSocketConnection>,
-  connection: WebSocketConnection,
-  parts: TransportParts,
-  onEnd: () => void,
-): void {
-  const { webSocket } = connection;
-  const closed = protocol.opened(
-    {
-      protocol: webSocket.protocol,
-      send: (data) => connection.send(data),
-      close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
-      onMessage(listener) {
-        const read = createMessageReader(parts, connection, listener as unknown as MessageListener);
-        webSocket.on('message', (data: RawData) => read(String(data)));
-      },
-    },
-    connection,
-  );
-  connection.onEnd = (code, reason) => {
-    onEnd();
-    closed(code, reason).catch(connection.fail);
   };
 }
