@@ -29,7 +29,7 @@ import type { Services } from './resolvers/context.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import type { DependencyStates } from './transport/http/exchange.ts';
-import { createInventory } from './transport/inventory/create-inventory.ts';
+import { createInventory } from './transport/inventory.ts';
 import { LongConnections } from './transport/long-connections.ts';
 import { EventLoopDelay } from './transport/metrics/event-loop-delay.ts';
 import { createServers } from './transport/servers.ts';
