@@ -27,7 +27,7 @@ import { Presence } from './live/presence/presence.ts';
 import { type Log, logFailures } from './log/log.ts';
 import type { Services } from './resolvers/context.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
-import { AnswerBudget } from './transport/admission/answer-budget.ts';
+import { AnswerBudget } from './transport/admission/memory-budgets.ts';
 import type { DependencyStates } from './transport/http/exchange.ts';
 import { createInventory } from './transport/inventory.ts';
 import { LongConnections } from './transport/long-connections.ts';

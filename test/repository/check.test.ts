@@ -27,7 +27,7 @@ describe('a layer imports only itself and lower layers', () => {
     ['import/records.ts', '../commands/import.ts', false],
     ['server.ts', './live/bus/memory.ts', true],
     ['server.ts', './commands/serve.ts', false],
-    ['transport/http/routes.ts', './stream/sse.ts', true],
+    ['transport/http/routes.ts', './http-stream.ts', true],
     ['transport/http/routes.ts', '../../engine/engine.ts', true],
     ['transport/http/routes.ts', '../../server.ts', false],
     ['transport/graphiql/page.ts', '../../data/sqlite/file.ts', false],

@@ -3,18 +3,16 @@ import { contain } from '../../common/contain.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import type { ReservedAnswer } from '../admission/answer-budget.ts';
+import type { ReservedAnswer } from '../admission/memory-budgets.ts';
 import { writeGraphiql } from '../graphiql/route.ts';
 import { digestInSteps } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
+import { HttpStream, multipart, sse, writeAnswerAsStream } from './http-stream.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
 import { assertNotCrossSite, setCorsHeaders } from './origins.ts';
 import { methodNotAllowed } from './refusal.ts';
 import { mayBeLong, namesDocument, readRequest, receiveBody } from './request.ts';
 import { type AnswerTraits, writeAnswer } from './responses.ts';
-import { HttpStream } from './stream/http-stream.ts';
-import { multipart } from './stream/multipart.ts';
-import { sse, writeAnswerAsStream } from './stream/sse.ts';
 
 /* GraphQL over HTTP: https://http-spec.graphql.org/September2026/ */
 

@@ -3,7 +3,7 @@ import { contain } from '../../common/contain.ts';
 import { type Answer, jsonOf } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/selected-fields.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
-import { maxShortAnswer } from '../admission/answer-budget.ts';
+import { maxShortAnswer } from '../admission/memory-budgets.ts';
 import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';

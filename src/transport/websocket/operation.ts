@@ -1,15 +1,14 @@
 import type { SubscribeMessage } from 'graphql-ws';
 import { Cancellation, ClientDisconnected } from '../../common/cancellation.ts';
 import { createRequestId } from '../../common/ids.ts';
-import { type Answer, jsonOf } from '../../engine/answer.ts';
+import { type Answer, wrapJson } from '../../engine/answer.ts';
 import type { Call, PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import { findLostScope, missingScope } from '../../identity/access.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { Sink, Stream, StreamMessage } from '../../live/stream.ts';
-import type { ReservedAnswer } from '../admission/answer-budget.ts';
+import type { ReservedAnswer } from '../admission/memory-budgets.ts';
 import { toGraphQLRequest } from '../client-json.ts';
-import { surround } from '../surround.ts';
 import type { TransportParts } from '../transport.ts';
 import type { WebSocketConnection } from './connection.ts';
 
@@ -184,7 +183,7 @@ export class SocketOperation implements Sink {
     this.#parts.operationReports.finish(this.#call, answer);
     try {
       if (this.#isOver) return undefined;
-      const message = surround(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, jsonOf(answer), '}');
+      const message = wrapJson(answer, `{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, '}');
       const sent = this.#connection.send(message);
       if (!answer.release) return sent;
       const { socket, address } = this.#connection;
