@@ -4,15 +4,17 @@ import type { WebSocket } from 'ws';
 import { contain, containedEmit } from '../../common/contain.ts';
 import { createConnectionId } from '../../common/ids.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
+import { maxTimeoutMs, type Watch, type WatchCredentials } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { StreamEnd } from '../../live/live-counts.ts';
 import type { Log } from '../../log/log.ts';
 import type { LongConnection } from '../long-connections.ts';
-import { SocketCredentials } from './credentials.ts';
 import { stopParsing, takeUnparsed, unfinishedBytes } from './receiver.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { SocketWriter } from './writer.ts';
 
+/** The client is warned this long before its credentials expire. */
+const warningMs = 60_000;
 /** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
 export const tryAgainLater = 1013;
 /** The close code for an exception in the work of the connection. */
@@ -56,7 +58,8 @@ export class WebSocketConnection implements LongConnection {
   readonly webSocket: WebSocket;
   readonly socket: Socket;
   readonly writer: SocketWriter;
-  readonly credentials = new SocketCredentials(this);
+  /** Null without credentials. A client can renew them without a new connection. */
+  viewer: Viewer | null = null;
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
   /** Resolves when all operations that have arrived so far have started. */
@@ -70,7 +73,7 @@ export class WebSocketConnection implements LongConnection {
   /** Why the streams end that end with their operation. */
   streamEnd: StreamEnd = 'client';
   /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
-  #seen: SeenPositions = new Map();
+  seen: SeenPositions = new Map();
   /** The number of messages that are counted by `holdMessage`. */
   #heldMessages = 0;
   readonly #log: Pick<Log, 'error'>;
@@ -79,6 +82,8 @@ export class WebSocketConnection implements LongConnection {
   #unfinished = 0;
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
+  #expiryWarning: NodeJS.Timeout | undefined;
+  #credentialWatch: Watch | undefined;
   /** The timer of `endUnavailable`. */
   #unavailable: NodeJS.Timeout | undefined;
   /** The close frame that is sent as soon as running queries and mutations are answered. */
@@ -109,7 +114,7 @@ export class WebSocketConnection implements LongConnection {
   }
 
   get viewerId(): string | null {
-    return this.credentials.viewer?.user.id ?? null;
+    return this.viewer?.user.id ?? null;
   }
 
   get subscriptions(): number {
@@ -155,19 +160,15 @@ export class WebSocketConnection implements LongConnection {
   }
 
   setSeen(seen: SeenPositions): void {
-    this.#seen = seen;
+    this.seen = seen;
     for (const [id, cursors] of seen) this.account.add(bytesOfSeen(id, cursors));
     if (this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
-  hasSeen(id: string): boolean {
-    return this.#seen.has(id);
-  }
-
   takeSeen(id: string): readonly string[] | undefined {
-    const cursors = this.#seen.get(id);
+    const cursors = this.seen.get(id);
     if (cursors === undefined) return undefined;
-    this.#seen.delete(id);
+    this.seen.delete(id);
     this.account.add(-bytesOfSeen(id, cursors));
     return cursors;
   }
@@ -242,10 +243,35 @@ export class WebSocketConnection implements LongConnection {
   }
 
   /**
+   * Sets the viewer, and closes it when the credentials become invalid. Resolves when the credentials have been checked.
+   */
+  async setViewer(viewer: Viewer | null, watchCredentials: WatchCredentials): Promise<void> {
+    if (this.hasEnded) return;
+    this.#stopWatching();
+    this.viewer = viewer;
+    const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
+    this.writer.expiresAt = expiresAt;
+    const left = expiresAt - Date.now() - warningMs;
+    // So that the client can renew them in time.
+    const payload = { expiresAt: new Date(expiresAt) };
+    const warn = contain(() => this.send(JSON.stringify({ type: 'ping', payload })), this.fail);
+    if (left < maxTimeoutMs) this.#expiryWarning = setTimeout(warn, Math.max(0, left));
+    for (const operation of this.operations.values()) operation.checkScope(viewer);
+    const revoke = contain(() => this.#revoke(), this.fail);
+    this.#credentialWatch = watchCredentials(viewer, revoke);
+    await this.#credentialWatch.checked;
+  }
+
+  #stopWatching(): void {
+    clearTimeout(this.#expiryWarning);
+    this.#credentialWatch?.stop();
+  }
+
+  /**
    * Closes it because its credentials are no longer valid. Its streams end at once; but the answer to `changePassword`,
    * which revokes the token that it was sent with, contains the next token.
    */
-  revoke(): void {
+  #revoke(): void {
     for (const operation of this.operations.values()) operation.stopStream();
     this.#endWhenAnswered(CloseCode.Forbidden, 'Forbidden');
   }
@@ -275,7 +301,7 @@ export class WebSocketConnection implements LongConnection {
     if (this.hasEnded) return;
     this.hasEnded = true;
     if (code === noCloseFrame && this.streamEnd === 'client') this.streamEnd = 'disconnected';
-    this.credentials.stop();
+    this.#stopWatching();
     clearTimeout(this.#unavailable);
     for (const operation of this.operations.values()) contain(() => operation.leave(), this.fail)();
     this.onEnd();

@@ -55,9 +55,9 @@ export class SocketOperation implements Sink {
     this.#messageBytes = connection.holdMessage(length);
     const requestId = createRequestId();
     this.#call = {
-      viewer: connection.credentials.viewer,
+      viewer: connection.viewer,
       address: connection.address,
-      isResumed: connection.hasSeen(id),
+      isResumed: connection.seen.has(id),
       requestId,
       cancellation: new Cancellation(),
       // The message has no headers of its own.
@@ -209,7 +209,7 @@ export class SocketOperation implements Sink {
     // The stream ends with the connection, which waits only for answers.
     if (connection.isEnding) return;
     // The credentials may have been renewed since the operation arrived.
-    this.checkScope(connection.credentials.viewer);
+    this.checkScope(connection.viewer);
     const { cursor, userCursor } = stream;
     // In `cursors`, not in `live`: earlier clients keep what `live` has, and would send an old cursor of the user for ever.
     const payload = {

@@ -106,7 +106,7 @@ export class SocketProtocol {
     const viewer = await this.#authenticate(authorization);
     if (viewer === undefined) return connection.end(CloseCode.Forbidden, 'Forbidden');
     connection.setSeen(seen);
-    await connection.credentials.set(viewer, watchCredentials);
+    await connection.setViewer(viewer, watchCredentials);
     this.#isAcknowledged = true;
     void connection.send(JSON.stringify({ type: MessageType.ConnectionAck }));
   }
@@ -121,9 +121,9 @@ export class SocketProtocol {
   async #renew(authorization: unknown): Promise<void> {
     const connection = this.#connection;
     const viewer = await this.#authenticate(authorization);
-    const { viewer: current } = connection.credentials;
+    const { viewer: current } = connection;
     const isSame = viewer != null && (current === null || viewer.user.id === current.user.id);
-    if (isSame) await connection.credentials.set(viewer, this.#parts.watchCredentials);
+    if (isSame) await connection.setViewer(viewer, this.#parts.watchCredentials);
     else connection.end(CloseCode.Forbidden, 'Forbidden');
   }
 

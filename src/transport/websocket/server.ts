@@ -9,7 +9,7 @@ import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { linger, refuseSocket } from '../http/refusal.ts';
 import type { TransportParts } from '../transport.ts';
 import { serviceRestart, WebSocketConnection } from './connection.ts';
-import { FrameLimits } from './frame-limits.ts';
+import { createFrameLimits } from './frame-limits.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { SocketProtocol } from './protocol.ts';
 
@@ -32,7 +32,7 @@ export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const handshakes = new HandshakeQueue(parts.config.limits.sockets);
-  const frameLimits = new FrameLimits(handshakes, parts.config.limits.messages);
+  const limitFrames = createFrameLimits(handshakes, parts.config.limits.messages);
   // Its functions live as long as the socket, so they must not close over the request.
   const openConnection = (connection: WebSocketConnection, authorization: string | undefined) => {
     const { webSocket, socket } = connection;
@@ -40,7 +40,7 @@ export function createWebSocketEndpoint(parts: TransportParts) {
     webSocket.once('close', () => parts.longConnections.delete(connection));
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
-    frameLimits.watch(connection);
+    limitFrames(connection);
     keepAlive.watch(connection);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());

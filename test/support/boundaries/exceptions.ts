@@ -65,4 +65,5 @@ export const exceptions: Readonly<Record<string, string>> = {
   'transport/websocket/connection.ts: contain(end)': destroys,
   'transport/websocket/connection.ts: setTimeout(…)': destroys,
   'transport/websocket/keep-alive.ts: setInterval(…)': contained,
+  'transport/websocket/protocol.ts: contain(endLate)': destroys,
 };
