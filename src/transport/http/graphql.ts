@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts';
 import { HttpStream, multipart, sse, writeAnswerAsStream } from './http-stream.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
 import { assertNotCrossSite, setCorsHeaders } from './origins.ts';
-import { methodNotAllowed } from './refusal.ts';
+import { graphqlMethods, methodNotAllowed } from './refusal.ts';
 import { mayBeLong, namesDocument, readRequest, receiveBody } from './request.ts';
 import { type AnswerTraits, writeAnswer } from './responses.ts';
 
@@ -18,8 +18,6 @@ import { type AnswerTraits, writeAnswer } from './responses.ts';
 
 const needsStream =
   'A subscription needs Accept: text/event-stream or multipart/mixed;subscriptionSpec=1.0, or a WebSocket with the protocol graphql-transport-ws.';
-
-export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 
 /**
  * Serves /graphql. What is complete at once is not awaited, because each `await` allocates memory.
