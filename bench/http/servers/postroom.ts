@@ -40,6 +40,7 @@ const engine = process.env['WITHOUT_LIMITS']
       log,
     });
 const operationReports = new OperationReports(config, log);
+const metrics = new Metrics();
 const longConnections = new LongConnections(operationReports.load);
 const server = createHttpServer(
   {
@@ -53,8 +54,8 @@ const server = createHttpServer(
     config,
     log,
     readState: async () => ({ database: 'up', bus: 'up' }),
-    metrics: new Metrics(),
-    httpMetrics: new HttpMetrics(),
+    metrics,
+    httpMetrics: new HttpMetrics(metrics),
     operationReports,
   },
   () => false,

@@ -10,7 +10,6 @@ import type { StreamEnd } from '../../live/live-counts.ts';
 import type { Log } from '../../log/log.ts';
 import type { LongConnection } from '../long-connections.ts';
 import { stopParsing, takeUnparsed, unfinishedBytes } from './receiver.ts';
-import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { SocketWriter } from './writer.ts';
 
 /** The client is warned this long before its credentials expire. */
@@ -33,6 +32,9 @@ const noCloseFrame = 1006;
  */
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
+
+/** The cursors that each operation had reached before its client reconnected, by the operation's id. */
+export type SeenCursors = Map<string, readonly string[]>;
 
 type ConnectionParts = Pick<WebSocketConnection, 'address' | 'webSocket' | 'account' | 'socket'>;
 
@@ -73,7 +75,7 @@ export class WebSocketConnection implements LongConnection {
   /** Why the streams end that end with their operation. */
   streamEnd: StreamEnd = 'client';
   /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
-  seen: SeenPositions = new Map();
+  seen: SeenCursors = new Map();
   /** The number of messages that are counted by `holdMessage`. */
   #heldMessages = 0;
   readonly #log: Pick<Log, 'error'>;
@@ -159,7 +161,7 @@ export class WebSocketConnection implements LongConnection {
     if (this.#pauses === 0) this.webSocket.resume();
   }
 
-  setSeen(seen: SeenPositions): void {
+  setSeen(seen: SeenCursors): void {
     this.seen = seen;
     for (const [id, cursors] of seen) this.account.add(bytesOfSeen(id, cursors));
     if (this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
@@ -308,4 +310,9 @@ export class WebSocketConnection implements LongConnection {
     this.writer.close();
     this.account.close();
   }
+}
+
+/** The memory of an entry in bytes: its strings, and its place in the map. */
+function bytesOfSeen(id: string, cursors: readonly string[]): number {
+  return 150 + 2 * id.length + cursors.reduce((sum, { length }) => sum + 40 + 2 * length, 0);
 }
