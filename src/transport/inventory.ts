@@ -24,7 +24,7 @@ interface NodeParts {
   eventLoopDelay: EventLoopDelay;
 }
 
-interface InventoryParts extends NodeParts {
+interface InventorySources extends NodeParts {
   config: Pick<Config, 'nodeName'>;
   presence: Presence;
   onError: (error: unknown) => void;
@@ -36,7 +36,7 @@ const minuteMs = 60_000;
 const maxRooms = 100;
 
 /** Creates the inventory of this node and the streams of the server's state. */
-export function createInventory({ config, presence, onError, ...parts }: InventoryParts) {
+export function createInventory({ config, presence, onError, ...parts }: InventorySources) {
   const { fanOut, database, bus } = parts;
   const node = new MeasuredNode(nodeNameOf(config), parts);
   const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);

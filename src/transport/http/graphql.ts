@@ -4,15 +4,14 @@ import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import type { ReservedAnswer } from '../admission/memory-budgets.ts';
-import { writeGraphiql } from '../graphiql/route.ts';
-import { digestInSteps } from './entity-tag.ts';
+import { writeGraphiql } from '../pages/route.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpStream, multipart, sse, writeAnswerAsStream } from './http-stream.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
 import { assertNotCrossSite, setCorsHeaders } from './origins.ts';
 import { graphqlMethods, methodNotAllowed } from './refusal.ts';
 import { mayBeLong, namesDocument, readRequest, receiveBody } from './request.ts';
-import { type AnswerTraits, writeAnswer } from './responses.ts';
+import { type AnswerTraits, digestInSteps, writeAnswer } from './responses.ts';
 
 /* GraphQL over HTTP: https://http-spec.graphql.org/September2026/ */
 

@@ -12,7 +12,7 @@ import { addressOf, exactAddressOf } from '../address.ts';
 import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { BodyBudget } from '../admission/memory-budgets.ts';
 import { flushAnswers } from '../batched-writes.ts';
-import { createPageRoute } from '../pages/route.ts';
+import { writeConsole } from '../pages/route.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import { createContainedServer } from './contained-server.ts';
 import type { DependencyStates, Exchange, HttpParts, OwnedResponse, Serve } from './exchange.ts';
@@ -53,7 +53,6 @@ interface Route {
 const requestsPerTurn = 100;
 const reading = ['GET', 'HEAD'];
 const redirect = { location: '/graphql', 'content-length': 0 };
-const writeConsole = createPageRoute(new URL('../console/page.ts', import.meta.url));
 
 /** The HTTP server: operations, pages, WebSocket handshakes, and the errors of connections without a valid request. */
 export function createHttpServer(
@@ -132,9 +131,7 @@ function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
     ['*', { methods: ['OPTIONS'], serve: writeOptions }],
   ]);
   if (metrics) routes.set('/metrics', { methods: reading, serve: ({ response }) => metrics.write(response) });
-  if (config.console) {
-    routes.set('/console', { methods: reading, serve: writeConsole });
-  }
+  if (config.console) routes.set('/console', { methods: reading, serve: writeConsole });
   for (const [path, resource] of config.oauth ? resourcePaths : []) {
     routes.set(path, { methods: reading, serve: (exchange) => writeResourceMetadata(exchange, resource) });
   }

@@ -86,14 +86,9 @@ export function createWebSocketEndpoint(parts: TransportParts) {
     /** Closes all sockets; a socket whose client does not answer is terminated. */
     async close() {
       keepAlive.stop();
-      const own = [...parts.longConnections.byId.values()].filter((each) => each instanceof WebSocketConnection);
-      // A closed one remains if an exception has kept it from being removed.
-      const open = own.filter(({ webSocket }) => webSocket.readyState !== webSocket.CLOSED);
-      const closed = open.map((connection) => {
-        connection.end(serviceRestart, 'Shutting down');
-        return new Promise((resolve) => connection.webSocket.once('close', resolve));
-      });
-      await Promise.all(closed);
+      for (const connection of parts.longConnections.byId.values())
+        if (connection instanceof WebSocketConnection) connection.end(serviceRestart, 'Shutting down');
+      await Promise.all(Array.from(server.clients, (each) => new Promise((resolve) => each.once('close', resolve))));
       server.close();
     },
   };
