@@ -9,13 +9,12 @@ import type { Config } from '../../config/config.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError, statusAsJson } from '../../errors.ts';
 import { addressOf, exactAddressOf } from '../address.ts';
-import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { BodyBudget } from '../admission/memory-budgets.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import { writeConsole } from '../pages/route.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
-import { createContainedServer } from './contained-server.ts';
-import type { DependencyStates, Exchange, HttpParts, OwnedResponse, Serve } from './exchange.ts';
+import { Connections, createContainedServer, type OwnedResponse, piecesPerRequest } from './connections.ts';
+import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
 import { serveGraphql, writeOptions } from './graphql.ts';
 import { jsonType, parseAccept } from './negotiation.ts';
 import { Origins } from './origins.ts';
@@ -66,7 +65,7 @@ export function createHttpServer(
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY;
   const connections = new Connections({ limit, stopping: parts.stopping });
-  const latestOf = (socket: Duplex) => (connections.find(socket)?.latest as OwnedResponse | undefined)?.exchange;
+  const latestOf = (socket: Duplex) => connections.find(socket)?.latest?.exchange as Exchange | undefined;
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import { ClientError, clientErrors } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
-import { Connections } from '../admission/connections.ts';
-import { createContainedServer } from '../http/contained-server.ts';
+import { Connections, createContainedServer } from '../http/connections.ts';
 import { AllowedHosts } from '../http/target.ts';
 import type { Metrics } from './metrics.ts';
 

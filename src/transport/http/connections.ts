@@ -1,8 +1,18 @@
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+} from 'node:http';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { containedEmit, type Failing } from '../../common/contain.ts';
 import { TurnBudget } from '../../common/event-loop.ts';
 import { FixedWindow } from '../../common/fixed-window.ts';
+import type { Log } from '../../log/log.ts';
 import { networkOf } from '../address.ts';
 
 const maxAnswersPerSecond = 25;
@@ -12,11 +22,16 @@ export const piecesPerRequest = 5;
 /** Each takes 4.5 kB while it waits: for the 1,000 connections of an address 45 MB. */
 const maxWaiting = 10;
 
+/** A response, and the exchange that it belongs to. */
+export interface OwnedResponse extends ServerResponse {
+  exchange?: Failing;
+}
+
 interface Connection {
   readonly socket: Socket;
   readonly ofAddress: AddressConnections;
   /** The latest response; undefined once it is closed: a keep-alive connection must not keep its previous request in memory. */
-  latest: ServerResponse | undefined;
+  latest: OwnedResponse | undefined;
   /** The number of requests that wait for answers. One packet can contain 1,500 of them (pipelining). */
   waiting: number;
   /** Whether its last answer is determined: a further request could not be answered. */
@@ -152,4 +167,55 @@ function closeAfter(response: ServerResponse, connection: Connection): void {
 
 function addressOf({ remoteAddress = '' }: Socket): string {
   return networkOf(remoteAddress);
+}
+
+interface ContainedServerParts {
+  log: Pick<Log, 'error'>;
+  connections: Connections;
+  /** Takes over a connection above the limit, which never reaches the HTTP parser. */
+  refuse(socket: Socket): void;
+}
+
+/**
+ * An HTTP server of which no listener can end the process: the exception of a listener of a socket, a request or a response
+ * fails the exchange. If there is none, the socket is destroyed.
+ */
+export function createContainedServer(
+  settings: ServerOptions,
+  onRequest: RequestListener,
+  { log, connections, refuse }: ContainedServerParts,
+): Server {
+  const fail = (socket: Duplex | undefined, error: unknown, response?: OwnedResponse) => {
+    if (response?.exchange) return response.exchange.fail(error);
+    log.error({ connectionId: randomUUID(), err: error }, 'the work of a connection failed');
+    socket?.destroy();
+  };
+  class ContainedRequest extends IncomingMessage {}
+  ContainedRequest.prototype.emit = containedEmit<IncomingMessage>((request, error) => {
+    const latest = connections.find(request.socket)?.latest;
+    fail(request.socket, error, latest?.req === request ? latest : undefined);
+  });
+  class ContainedResponse extends ServerResponse {}
+  ContainedResponse.prototype.emit = containedEmit<OwnedResponse>((response, error) =>
+    fail(response.req.socket, error, response),
+  );
+  const classes = { IncomingMessage: ContainedRequest, ServerResponse: ContainedResponse };
+  const server = createServer({ ...settings, ...classes }, onRequest);
+  const emitOfSocket = containedEmit<Socket>((socket, error) => fail(socket, error, connections.find(socket)?.latest));
+  const emit = containedEmit((_, error, values) => fail(findSocket(values), error));
+  server.emit = (event: string, ...values: unknown[]) => {
+    const [socket] = values;
+    if (event !== 'connection' || !(socket instanceof Socket)) return emit.call(server, event, ...values);
+    socket.emit = emitOfSocket;
+    if (connections.add(socket)) return emit.call(server, event, socket);
+    refuse(socket);
+    return true;
+  };
+  return server;
+}
+
+/** The socket that an event of a server is about, if any. */
+function findSocket(values: readonly unknown[]): Duplex | undefined {
+  const [first] = values;
+  return first instanceof IncomingMessage ? first.socket : values.find((value) => value instanceof Duplex);
 }
