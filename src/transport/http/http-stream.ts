@@ -68,6 +68,9 @@ export const multipart: StreamFormat = {
 export class HttpStream implements Sink, LongConnection {
   readonly id: string;
   readonly since: number;
+  readonly transport: StreamTransport;
+  readonly address: string;
+  readonly viewerId: string | null;
   readonly subscriptions = 1;
   lagMs = 0;
   deliveries = 0;
@@ -83,10 +86,11 @@ export class HttpStream implements Sink, LongConnection {
   #waiting: (() => void)[] = [];
 
   constructor(exchange: Exchange, stream: Stream, format: StreamFormat, account: ClientAccount) {
-    const { response, fail, parts } = exchange;
-    const { id, since } = createConnectionId();
-    this.id = id;
-    this.since = since;
+    const { response, viewer, fail, parts } = exchange;
+    ({ id: this.id, since: this.since } = createConnectionId());
+    this.transport = format.transport;
+    this.address = exchange.address;
+    this.viewerId = viewer?.user.id ?? null;
     this.#exchange = exchange;
     this.#stream = stream;
     this.#format = format;
@@ -105,18 +109,6 @@ export class HttpStream implements Sink, LongConnection {
     });
     stream.start(this);
     parts.longConnections.add(this);
-  }
-
-  get transport(): StreamTransport {
-    return this.#format.transport;
-  }
-
-  get address(): string {
-    return this.#exchange.address;
-  }
-
-  get viewerId(): string | null {
-    return this.#exchange.viewer?.user.id ?? null;
   }
 
   get bytesWaiting(): number {

@@ -10,7 +10,7 @@ import { linger, refuseSocket } from '../http/refusal.ts';
 import type { TransportParts } from '../transport.ts';
 import { serviceRestart, WebSocketConnection } from './connection.ts';
 import { createFrameLimits } from './frame-limits.ts';
-import { KeepAlive } from './keep-alive.ts';
+import { createKeepAlive } from './keep-alive.ts';
 import { SocketProtocol } from './protocol.ts';
 
 /** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
@@ -30,7 +30,7 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 
 export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
-  const keepAlive = new KeepAlive(parts.config.stallSeconds);
+  const keepAlive = createKeepAlive(parts.config.stallSeconds);
   const handshakes = new HandshakeQueue(parts.config.limits.sockets);
   const limitFrames = createFrameLimits(handshakes, parts.config.limits.messages);
   // Its functions live as long as the socket, so they must not close over the request.
