@@ -65,7 +65,7 @@ export class SocketOperation implements Sink {
     };
     this.#start = addStart(connection);
     connection.operations.set(id, this);
-    this.#run(this.#prepare(payload)).catch(connection.fail);
+    this.#run(payload).catch(connection.fail);
   }
 
   get isStream(): boolean {
@@ -134,10 +134,10 @@ export class SocketOperation implements Sink {
   }
 
   /** Resolves when a query or a mutation is over, or when a subscription has begun. */
-  async #run(preparing: Prepared | Promise<Prepared>): Promise<void> {
+  async #run(payload: SubscribeMessage['payload']): Promise<void> {
     try {
-      // Also if it is prepared at once: the client may complete it in the same packet.
-      const prepared = await preparing;
+      const prepared = await this.#prepare(payload);
+      // The client may have completed it in the same packet.
       if (this.#isOver) return;
       if ('status' in prepared) return this.#sendLast({ type: 'error', payload: prepared.body.errors });
       if (prepared.type === 'subscription') return await this.#subscribe(prepared);
@@ -159,13 +159,12 @@ export class SocketOperation implements Sink {
     this.#messageBytes = 0;
   }
 
-  #prepare(payload: SubscribeMessage['payload']): Prepared | Promise<Prepared> {
+  async #prepare(payload: SubscribeMessage['payload']): Promise<Prepared> {
     try {
       if (this.#connection.operations.size > this.#parts.config.limits.subscriptions) {
         throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
       }
-      const prepared = this.#parts.engine.prepare(() => toGraphQLRequest(payload), this.#call);
-      return prepared instanceof Promise ? prepared.catch((error) => this.#refuse(error)) : prepared;
+      return await this.#parts.engine.prepare(() => toGraphQLRequest(payload), this.#call);
     } catch (error) {
       return this.#refuse(error);
     }
