@@ -26,6 +26,13 @@ export function jsonOf({ json, body }: Pick<Answer, 'json' | 'body'>): string | 
   return json ?? JSON.stringify(body);
 }
 
+/** The JSON between two texts. */
+export function wrapJson(answer: Pick<Answer, 'json' | 'body'>, before: string, after: string): string | Buffer {
+  const json = jsonOf(answer);
+  if (typeof json === 'string') return `${before}${json}${after}`;
+  return Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
+}
+
 /** The request that an answer belongs to. */
 export interface AnsweredRequest {
   requestId: string;

@@ -5,7 +5,7 @@ import type { OperationReports } from '../engine/operation-reports.ts';
 import type { Authenticate } from '../identity/authentication.ts';
 import type { WatchCredentials } from '../identity/credential-watch.ts';
 import type { Log } from '../log/log.ts';
-import type { AnswerBudget } from './admission/answer-budget.ts';
+import type { AnswerBudget } from './admission/memory-budgets.ts';
 import type { LongConnections } from './long-connections.ts';
 
 /** The parts that all transports use. */

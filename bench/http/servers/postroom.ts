@@ -10,7 +10,7 @@ import type { FanOut } from '../../../src/live/fan-out.ts';
 import type { Presence } from '../../../src/live/presence/presence.ts';
 import { createLog } from '../../../src/log/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
-import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
+import { AnswerBudget } from '../../../src/transport/admission/memory-budgets.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
 import { LongConnections } from '../../../src/transport/long-connections.ts';
 import { HttpMetrics } from '../../../src/transport/metrics/http-metrics.ts';
@@ -40,6 +40,7 @@ const engine = process.env['WITHOUT_LIMITS']
       log,
     });
 const operationReports = new OperationReports(config, log);
+const metrics = new Metrics();
 const longConnections = new LongConnections(operationReports.load);
 const server = createHttpServer(
   {
@@ -53,8 +54,8 @@ const server = createHttpServer(
     config,
     log,
     readState: async () => ({ database: 'up', bus: 'up' }),
-    metrics: new Metrics(),
-    httpMetrics: new HttpMetrics(),
+    metrics,
+    httpMetrics: new HttpMetrics(metrics),
     operationReports,
   },
   () => false,

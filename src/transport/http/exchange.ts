@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Failing } from '../../common/contain.ts';
 import type { Call } from '../../engine/operation.ts';
-import type { BodyBudget } from '../admission/bytes-by-address.ts';
-import type { Connections } from '../admission/connections.ts';
+import type { BodyBudget } from '../admission/memory-budgets.ts';
 import type { HttpMetrics, MeasuredRequest } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { TransportParts } from '../transport.ts';
+import type { Connections } from './connections.ts';
 import type { Origins } from './origins.ts';
 import type { AllowedHosts } from './target.ts';
 

@@ -3,25 +3,20 @@ import { contain } from '../../common/contain.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import type { ReservedAnswer } from '../admission/answer-budget.ts';
-import { writeGraphiql } from '../graphiql/route.ts';
-import { digestInSteps } from './entity-tag.ts';
+import type { ReservedAnswer } from '../admission/memory-budgets.ts';
+import { writeGraphiql } from '../pages/route.ts';
 import type { Exchange } from './exchange.ts';
+import { HttpStream, multipart, sse, writeAnswerAsStream } from './http-stream.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
 import { assertNotCrossSite, setCorsHeaders } from './origins.ts';
-import { methodNotAllowed } from './refusal.ts';
+import { graphqlMethods, methodNotAllowed } from './refusal.ts';
 import { mayBeLong, namesDocument, readRequest, receiveBody } from './request.ts';
-import { type AnswerTraits, writeAnswer } from './responses.ts';
-import { HttpStream } from './stream/http-stream.ts';
-import { multipart } from './stream/multipart.ts';
-import { sse, writeAnswerAsStream } from './stream/sse.ts';
+import { type AnswerTraits, digestInSteps, writeAnswer } from './responses.ts';
 
 /* GraphQL over HTTP: https://http-spec.graphql.org/September2026/ */
 
 const needsStream =
   'A subscription needs Accept: text/event-stream or multipart/mixed;subscriptionSpec=1.0, or a WebSocket with the protocol graphql-transport-ws.';
-
-export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 
 /**
  * Serves /graphql. What is complete at once is not awaited, because each `await` allocates memory.

@@ -1,7 +1,7 @@
 import { containOne } from '../../common/contain.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import { maxShortBody } from '../admission/bytes-by-address.ts';
+import { maxShortBody } from '../admission/memory-budgets.ts';
 import { parseClientJson, toGraphQLRequest } from '../client-json.ts';
 import type { Exchange, Serve } from './exchange.ts';
 import { isUtf8 } from './negotiation.ts';

@@ -1,19 +1,34 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ClientError, type ErrorCode } from '../../errors.ts';
-import { BodyBudget } from '../admission/bytes-by-address.ts';
-import { Connections, piecesPerRequest } from '../admission/connections.ts';
+import { Cancellation, ClientDisconnected } from '../../common/cancellation.ts';
+import { containOne } from '../../common/contain.ts';
+import { PerTurnQueue } from '../../common/event-loop.ts';
+import { createRequestId } from '../../common/ids.ts';
+import type { Config } from '../../config/config.ts';
+import { findClientError } from '../../engine/answer.ts';
+import { ClientError, statusAsJson } from '../../errors.ts';
+import { addressOf, exactAddressOf } from '../address.ts';
+import { BodyBudget } from '../admission/memory-budgets.ts';
 import { flushAnswers } from '../batched-writes.ts';
+import { writeConsole } from '../pages/route.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
-import { createContainedServer } from './contained-server.ts';
-import type { Exchange, HttpParts } from './exchange.ts';
-import { graphqlMethods } from './graphql.ts';
-import { LatestExchanges } from './latest-exchanges.ts';
+import { Connections, createContainedServer, type OwnedResponse, piecesPerRequest } from './connections.ts';
+import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
+import { serveGraphql, writeOptions } from './graphql.ts';
+import { jsonType, parseAccept } from './negotiation.ts';
 import { Origins } from './origins.ts';
-import { linger, methodNotAllowed, refuseSocket } from './refusal.ts';
-import { createHttpHandler, refuse } from './routes.ts';
-import { AllowedHosts } from './target.ts';
+import {
+  answerParseError,
+  graphqlMethods,
+  HttpRefusal,
+  methodNotAllowed,
+  refuseSocket,
+  retryAfter503,
+} from './refusal.ts';
+import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
+import { writeAnswer } from './responses.ts';
+import { AllowedHosts, loopbackAddress } from './target.ts';
 
 const settings = {
   headersTimeout: 10_000,
@@ -28,6 +43,16 @@ const settings = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 };
 
+interface Route {
+  methods: readonly string[];
+  serve: Serve;
+}
+
+/** A refusal takes about 40 µs. */
+const requestsPerTurn = 100;
+const reading = ['GET', 'HEAD'];
+const redirect = { location: '/graphql', 'content-length': 0 };
+
 /** The HTTP server: operations, pages, WebSocket handshakes, and the errors of connections without a valid request. */
 export function createHttpServer(
   parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies' | 'connections'>,
@@ -38,17 +63,17 @@ export function createHttpServer(
   const hosts = new AllowedHosts(parts.config);
   const bodies = new BodyBudget(limits.bodyBytes);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
-  const connections = new Connections(trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY);
-  const exchanges = new LatestExchanges(parts.stopping);
-  const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections }, exchanges);
+  const limit = trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY;
+  const connections = new Connections({ limit, stopping: parts.stopping });
+  const latestOf = (socket: Duplex) => connections.find(socket)?.latest?.exchange as Exchange | undefined;
+  const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     connections.count(socket, piecesPerRequest);
-    const isStopping = !server.listening || exchanges.isClosing(socket);
+    const isStopping = !server.listening || connections.find(socket)?.isClosing === true;
     // The rest of the packet is parsed nevertheless.
-    const connection = exchanges.prepare(response);
-    if (!connection) return void socket.destroy();
-    connection.latest = handle(request, response, isStopping);
+    if (connections.begin(response)) handle(request, response, isStopping);
+    else socket.destroy();
   };
   const refuseConnection = (socket: Socket, isQuiet = false) => {
     if (!connections.mayAnswer(socket)) return void socket.resetAndDestroy();
@@ -56,16 +81,12 @@ export function createHttpServer(
   };
   const server = createContainedServer(settings, onRequest, {
     log: parts.log,
-    find: (socket) => exchanges.find(socket),
-    refuses(socket) {
-      if (connections.add(socket)) return false;
-      refuseConnection(socket.on('error', ignore));
-      return true;
-    },
+    connections,
+    refuse: (socket) => refuseConnection(socket.on('error', ignore)),
   });
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error, socket) => answerParseError(parts, error, socket, exchanges.find(socket)));
+  server.on('clientError', (error, socket) => answerParseError(parts.engine, error, socket, latestOf(socket)));
   server.on('connect', (_request, socket) => {
     flushAnswers();
     refuseSocket(parts.engine, socket, methodNotAllowed(...graphqlMethods));
@@ -85,7 +106,7 @@ export function createHttpServer(
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => {
-    const last = exchanges.find(socket);
+    const last = latestOf(socket);
     // A client that reads nothing or sends no request is disconnected, and one that waits for its answer is not.
     const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
     if (!isWaiting) socket.destroy();
@@ -100,41 +121,135 @@ export function createHttpServer(
 
 function ignore(): void {}
 
-const refused = new WeakSet<Duplex>();
-
-/** Answers bytes that the parser rejects. A pending answer is sent first. */
-function answerParseError(
-  parts: Pick<HttpParts, 'engine'>,
-  error: Error & { code?: string; rawPacket?: Buffer },
-  socket: Duplex,
-  last: Exchange | undefined,
-): void {
-  // The parser reports the error again for each later packet.
-  if (refused.has(socket)) return;
-  refused.add(socket);
-  flushAnswers();
-  const fault = explain(error);
-  if (!fault || !socket.writable) return void socket.destroy();
-  if (!last || last.response.writableFinished) return refuseSocket(parts.engine, socket, fault);
-  // An answer that is complete may wait for those before it.
-  if (last.response.writableEnded) return void last.response.once('finish', () => linger(socket.end()));
-  if (last.response.headersSent) return void socket.destroy();
-  last.response.setHeader('connection', 'close');
-  if (!last.request.complete) refuse(last, fault);
+function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
+  const routes = new Map<string, Route>([
+    ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
+    ['/health', { methods: reading, serve: ({ response }) => writeState(response, 'ok') }],
+    ['/ready', { methods: reading, serve: writeReadiness }],
+    ['/', { methods: reading, serve: ({ response }) => void response.writeHead(302, redirect).end() }],
+    ['*', { methods: ['OPTIONS'], serve: writeOptions }],
+  ]);
+  if (metrics) routes.set('/metrics', { methods: reading, serve: ({ response }) => metrics.write(response) });
+  if (config.console) routes.set('/console', { methods: reading, serve: writeConsole });
+  for (const [path, resource] of config.oauth ? resourcePaths : []) {
+    routes.set(path, { methods: reading, serve: (exchange) => writeResourceMetadata(exchange, resource) });
+  }
+  return routes;
 }
 
-const codes: Record<string, ErrorCode> = {
-  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
-  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
-};
+/** The result starts to answer a request. While the server stops, the answer is an error. */
+function createHttpHandler(parts: HttpParts) {
+  const routes = createRoutes(parts);
+  const begin = (exchange: Exchange) => {
+    // Its client has left, or has sent something that was refused, while the request waited.
+    if (exchange.isRefused || exchange.request.socket.destroyed) return;
+    containOne(exchange, route, routes);
+  };
+  const turns = new PerTurnQueue(requestsPerTurn, begin, ({ address }) => address);
+  return (request: IncomingMessage, response: ServerResponse, isStopping: boolean): void => {
+    const exchange: Exchange = {
+      request,
+      response,
+      requestId: createRequestId(),
+      address: addressOf(request, parts.config.trustProxy),
+      query: undefined,
+      viewer: null,
+      isResumed: request.headers['last-event-id'] !== undefined,
+      cancellation: new Cancellation(),
+      rate: undefined,
+      report: undefined,
+      route: '',
+      startedAt: performance.now(),
+      isRecorded: false,
+      body: undefined,
+      parts,
+      fail: (error) => fail(exchange, error),
+    };
+    parts.httpMetrics.begin();
+    (response as OwnedResponse).exchange = exchange;
+    response.on('close', () => {
+      parts.connections.end(response);
+      parts.httpMetrics.end(exchange);
+      if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
+      exchange.body?.abort();
+    });
+    // The connection is closed so that the client reconnects, perhaps to another process.
+    if (isStopping) exchange.fail(new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' }));
+    else turns.push(exchange);
+  };
+}
 
-/** The error for the client; undefined if the socket itself has failed. */
-function explain({ code = '', rawPacket }: { code?: string; rawPacket?: Buffer }): ClientError | undefined {
-  const line = rawPacket?.toString('latin1', 0, 10_000) ?? '';
-  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S{8192}/.test(line)) return new ClientError('URI_TOO_LONG');
-  if (code === 'HPE_INVALID_METHOD' && /^[A-Z]+ /.test(line)) return methodNotAllowed(...graphqlMethods);
-  const clientCode = codes[code];
-  if (clientCode) return new ClientError(clientCode);
-  return code.startsWith('HPE_') ? new ClientError('BAD_REQUEST') : undefined;
+function route(exchange: Exchange, routes: ReadonlyMap<string, Route>): void | Promise<void> {
+  const { request, parts } = exchange;
+  const { path, query } = parts.hosts.readTarget(request);
+  // For a client that may not read the metrics, the path does not exist.
+  const isHidden = path === '/metrics' && !mayReadMetrics(request, parts.config);
+  const found = isHidden ? undefined : routes.get(path);
+  if (!found) throw new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
+  exchange.route = path;
+  if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
+  exchange.query = query;
+  return found.serve(exchange);
+}
+
+/** Answers with an error. If the answer has begun, or cannot be written, the connection is closed. */
+function fail(exchange: Exchange, error: unknown): void {
+  try {
+    refuse(exchange, error);
+  } catch (fault) {
+    exchange.parts.log.error({ requestId: exchange.requestId, err: fault }, 'an error could not be answered');
+    exchange.request.socket.destroy();
+  }
+}
+
+/**
+ * Answers with an error, once: after an error of the parser was answered, the rest of the body may cause another error.
+ * If the headers of another answer are already sent, it closes the connection.
+ */
+function refuse(exchange: Exchange, error: unknown): void {
+  const { request, response, parts } = exchange;
+  // It logs a fault of the server.
+  const answer = parts.engine.refuse(error, exchange);
+  const found = findClientError(error);
+  if (exchange.isRefused && found) return;
+  if (response.headersSent) return void request.socket.destroy();
+  exchange.isRefused = true;
+  const headers = error instanceof HttpRefusal ? error.headers : undefined;
+  parts.operationReports.finish(exchange, answer);
+  const accepted = parseAccept(request.headers.accept);
+  const status = found && accepted.acceptsJson ? statusAsJson[found.code] : undefined;
+  if (status === undefined) writeAnswer(exchange, answer, { headers });
+  else writeAnswer(exchange, { ...answer, status }, { accepted: { ...accepted, result: jsonType } });
+}
+
+/** 503 as soon as the server stops, so that load balancers send no more clients. */
+async function writeReadiness({ response, parts }: Exchange): Promise<void> {
+  const states = await parts.readState();
+  const status = states.database === 'up' ? 'ok' : 'not ready';
+  writeState(response, parts.stopping.aborted ? 'stopping' : status, states);
+}
+
+function writeState(
+  response: ServerResponse,
+  status: 'ok' | 'not ready' | 'stopping',
+  states?: DependencyStates,
+): void {
+  const isWell = status === 'ok';
+  const content = JSON.stringify({ status, ...states });
+  response.writeHead(isWell ? 200 : 503, {
+    'content-type': `${jsonType}; charset=utf-8`,
+    'content-length': content.length,
+    'cache-control': 'no-store',
+    ...(!isWell && { 'retry-after': retryAfter503 }),
+  });
+  response.end(content);
+}
+
+/** Whether the client may read the metrics on the public port. */
+function mayReadMetrics(request: IncomingMessage, config: Config): boolean {
+  const address = exactAddressOf(request, config.trustProxy);
+  // A loopback address that was forwarded is one of the proxy's machine.
+  const isLocal = loopbackAddress.test(address) && loopbackAddress.test(request.socket.remoteAddress ?? '');
+  if (config.metricsPublic || isLocal) return true;
+  return isIP(address) !== 0 && config.metricsNetworks.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Histogram } from '../../common/histogram.ts';
-import type { HistogramSeries, Labels, Metrics } from './metrics.ts';
+import type { HistogramSeries, Metrics } from './metrics.ts';
 
 /* https://opentelemetry.io/docs/specs/semconv/http/http-metrics/ */
 
@@ -26,6 +26,13 @@ export interface MeasuredRequest {
 export class HttpMetrics {
   #active = 0;
   readonly #durations = new Map<string, HistogramSeries>();
+
+  constructor(metrics: Metrics) {
+    metrics.histogram('http_server_request_duration_seconds', 'Durations of HTTP requests.', () =>
+      this.#durations.values(),
+    );
+    metrics.gauge('http_server_active_requests', 'HTTP requests that are being answered.', () => this.#active);
+  }
 
   begin(): void {
     this.#active += 1;
@@ -53,16 +60,9 @@ export class HttpMetrics {
     this.#durations.set(key, series);
     series.histogram.observeSince(startedAt);
   }
-
-  addTo(metrics: Metrics): void {
-    metrics.histogram('http_server_request_duration_seconds', 'Durations of HTTP requests.', () =>
-      this.#durations.values(),
-    );
-    metrics.gauge('http_server_active_requests', 'HTTP requests that are being answered.', () => this.#active);
-  }
 }
 
-function labelsOf(method: string, route: string, status: number): Labels {
+function labelsOf(method: string, route: string, status: number): HistogramSeries['labels'] {
   const errorType = status === noStatus ? 'client_disconnected' : String(status);
   return {
     http_request_method: method,

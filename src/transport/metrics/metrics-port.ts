@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import { ClientError, clientErrors } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
-import { createContainedServer } from '../http/contained-server.ts';
-import { LatestExchanges } from '../http/latest-exchanges.ts';
+import { Connections, createContainedServer } from '../http/connections.ts';
 import { AllowedHosts } from '../http/target.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -21,13 +20,13 @@ const maxConnections = 20;
 /** The server of /metrics on a port of its own. */
 export function createMetricsServer(config: Pick<Config, 'host' | 'publicUrl'>, metrics: Metrics, log: Log): Server {
   const hosts = new AllowedHosts(config);
-  const exchanges = new LatestExchanges();
+  const connections = new Connections();
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    if (!exchanges.prepare(response)) return void request.socket.destroy();
-    response.on('close', () => exchanges.forget(response));
+    if (!connections.begin(response)) return void request.socket.destroy();
+    response.on('close', () => connections.end(response));
     serve(request, response, { hosts, metrics }).catch((error) => refuse(response, error));
   };
-  const server = createContainedServer(settings, onRequest, { log });
+  const server = createContainedServer(settings, onRequest, { log, connections, refuse: (socket) => socket.destroy() });
   server.maxConnections = maxConnections;
   server.setTimeout(stallMs);
   server.once('listening', () => hosts.listenOn((server.address() as AddressInfo).address));

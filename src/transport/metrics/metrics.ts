@@ -1,29 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Metric, Registry } from 'prom-client';
+import { type Metric, type MetricValue, type MetricValueWithName, Registry } from 'prom-client';
 import type { Histogram } from '../../common/histogram.ts';
 
-export type Labels = Record<string, string>;
-
 /** One series of a metric with labels. */
-export interface MetricSeries {
-  labels: Labels;
-  value: number;
-}
+type Series = MetricValue<string>;
 
 /** One series of a histogram. */
 export interface HistogramSeries {
-  labels: Labels;
+  labels: Series['labels'];
   histogram: Histogram;
 }
 
 /** What a collection returns: one value, or a value for each combination of labels. */
-type Read = () => number | Iterable<MetricSeries> | Promise<number | Iterable<MetricSeries>>;
-
-interface Value extends MetricSeries {
-  /** The name of the metric, if absent. */
-  metricName?: string;
-}
+type Read = () => number | Iterable<Series> | Promise<number | Iterable<Series>>;
 
 /** The minimum time between two collections, each of which takes a millisecond or more. */
 const intervalMs = 50;
@@ -68,18 +58,18 @@ export class Metrics {
     return Buffer.from(await this.#registry.metrics());
   }
 
-  #add(name: string, help: string, type: string, read: () => Promise<Value[]>): void {
+  #add(name: string, help: string, type: string, read: () => Promise<Series[]>): void {
     const metric = { name, help, type, get: async () => ({ name, help, type, values: await read() }) };
     // The registry calls only `get`; the type lists prom-client's own classes.
     this.#registry.registerMetric(metric as unknown as Metric);
   }
 }
 
-function toValues(collected: Awaited<ReturnType<Read>>): Value[] {
+function toValues(collected: Awaited<ReturnType<Read>>): Series[] {
   return typeof collected === 'number' ? [{ labels: {}, value: collected }] : [...collected];
 }
 
-function toBuckets(name: string, { labels, histogram }: HistogramSeries): Value[] {
+function toBuckets(name: string, { labels, histogram }: HistogramSeries): MetricValueWithName<string>[] {
   const counts = histogram.cumulativeCounts();
   const buckets = counts.map((value, index) => {
     const bound = histogram.bounds[index];

@@ -14,7 +14,7 @@ import type { Log } from '../../log/log.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import type { EventLoopDelay } from './event-loop-delay.ts';
 import { HttpMetrics } from './http-metrics.ts';
-import { type Labels, type MetricSeries, Metrics } from './metrics.ts';
+import { Metrics } from './metrics.ts';
 
 const gcKinds: Record<number, string> = {
   [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
@@ -43,8 +43,7 @@ export interface MeasuredParts {
 export function createMetrics(parts: MeasuredParts) {
   const { engine, operationReports, database, timings, webSockets, log, droppedConnections } = parts;
   const metrics = new Metrics();
-  const httpMetrics = new HttpMetrics();
-  httpMetrics.addTo(metrics);
+  const httpMetrics = new HttpMetrics(metrics);
   metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }]);
   metrics.counter('postroom_operations_total', 'Operations by type, and by OK or the code of their first error.', () =>
     Array.from(operationReports.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
@@ -128,7 +127,7 @@ function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void {
   ]);
 }
 
-function toSeries(label: string, counts: ReadonlyMap<string, number>, labels: Labels = {}): MetricSeries[] {
+function toSeries(label: string, counts: ReadonlyMap<string, number>, labels: Record<string, string> = {}) {
   return Array.from(counts, ([key, value]) => ({ labels: { ...labels, [label]: key }, value }));
 }
 

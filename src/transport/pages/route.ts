@@ -3,18 +3,37 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gunzip } from 'node:zlib';
 import { yieldWhenDue } from '../../common/event-loop.ts';
-import { namesEntityTag } from '../http/entity-tag.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Config } from '../../config/config.ts';
+import type { Exchange, Serve } from '../http/exchange.ts';
 import { assertNotCrossSite } from '../http/origins.ts';
+import { namesEntityTag } from '../http/responses.ts';
 import type { HtmlPage } from './page.ts';
+
+export const writeConsole = createPageRoute(new URL('../console/page.ts', import.meta.url));
+
+const createGraphiql = (whoMayTry: string) =>
+  createPageRoute(new URL('../graphiql/page.ts', import.meta.url), { whoMayTry });
+const graphiql = {
+  everybody: createGraphiql('everybody'),
+  users: createGraphiql('users'),
+  nobody: createGraphiql('nobody'),
+};
+
+export const writeGraphiql: Serve = (exchange) => graphiql[whoMayTry(exchange.parts.config)](exchange);
+
+/** Who may run the demo of GraphiQL, which signs up unless somebody is signed in. */
+function whoMayTry({ signUp, trustedDocuments }: Config): keyof typeof graphiql {
+  if (trustedDocuments !== undefined) return 'nobody';
+  return signUp === 'open' ? 'everybody' : 'users';
+}
 
 /**
  * The result answers with a page, which is created when it is first requested, by a worker thread that posts it as its
  * only message and gets `constants`. @throws RateLimited: each answer copies some megabytes.
  */
-export function createPageRoute(script: URL, constants: Record<string, string> = {}) {
+function createPageRoute(script: URL, constants: Record<string, string> = {}): Serve {
   let cached: Promise<HtmlPage> | undefined;
-  return async (exchange: Exchange): Promise<void> => {
+  return async (exchange) => {
     // The pages of other origins must not use up the rate of their visitors.
     if (exchange.request.headers['sec-fetch-mode'] !== 'navigate') assertNotCrossSite(exchange.request);
     await exchange.parts.engine.chargeAddress(exchange.address);

@@ -4,15 +4,16 @@ import type { WebSocket } from 'ws';
 import { contain, containedEmit } from '../../common/contain.ts';
 import { createConnectionId } from '../../common/ids.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
+import { maxTimeoutMs, type Watch, type WatchCredentials } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { StreamEnd } from '../../live/live-counts.ts';
 import type { Log } from '../../log/log.ts';
 import type { LongConnection } from '../long-connections.ts';
-import { SocketCredentials } from './credentials.ts';
 import { stopParsing, takeUnparsed, unfinishedBytes } from './receiver.ts';
-import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { SocketWriter } from './writer.ts';
 
+/** The client is warned this long before its credentials expire. */
+const warningMs = 60_000;
 /** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
 export const tryAgainLater = 1013;
 /** The close code for an exception in the work of the connection. */
@@ -32,7 +33,10 @@ const noCloseFrame = 1006;
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
 
-type ConnectionParts = Pick<WebSocketConnection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'>;
+/** The cursors that each operation had reached before its client reconnected, by the operation's id. */
+export type SeenCursors = Map<string, readonly string[]>;
+
+type ConnectionParts = Pick<WebSocketConnection, 'address' | 'webSocket' | 'account' | 'socket'>;
 
 /** An operation that is not over. */
 interface OpenOperation {
@@ -53,16 +57,13 @@ export class WebSocketConnection implements LongConnection {
   readonly since: number;
   readonly transport = 'websocket';
   readonly address: string;
-  /** The `Authorization` header of the handshake; undefined after it has been read. */
-  authorization: string | undefined;
   readonly webSocket: WebSocket;
   readonly socket: Socket;
   readonly writer: SocketWriter;
-  readonly credentials = new SocketCredentials(this);
+  /** Null without credentials. A client can renew them without a new connection. */
+  viewer: Viewer | null = null;
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
-  /** That of graphql-ws; undefined before `connection_init`. */
-  context: { readonly acknowledged: boolean } | undefined;
   /** Resolves when all operations that have arrived so far have started. */
   allStarted: Promise<unknown> = Promise.resolve();
   /** The operations that are not over, by id. */
@@ -70,11 +71,11 @@ export class WebSocketConnection implements LongConnection {
   deliveries = 0;
   hasEnded = false;
   /** Called once, as soon as either side ends it. */
-  onEnd: (code: number, reason: string) => void = () => {};
+  onEnd: () => void = () => {};
   /** Why the streams end that end with their operation. */
   streamEnd: StreamEnd = 'client';
   /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
-  #seen: SeenPositions = new Map();
+  seen: SeenCursors = new Map();
   /** The number of messages that are counted by `holdMessage`. */
   #heldMessages = 0;
   readonly #log: Pick<Log, 'error'>;
@@ -83,25 +84,26 @@ export class WebSocketConnection implements LongConnection {
   #unfinished = 0;
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
+  #expiryWarning: NodeJS.Timeout | undefined;
+  #credentialWatch: Watch | undefined;
   /** The timer of `endUnavailable`. */
   #unavailable: NodeJS.Timeout | undefined;
   /** The close frame that is sent as soon as running queries and mutations are answered. */
   #pendingClose: { code: number; reason: string } | undefined;
 
-  constructor({ address, authorization, webSocket, socket, account }: ConnectionParts, log: Pick<Log, 'error'>) {
+  constructor({ address, webSocket, socket, account }: ConnectionParts, log: Pick<Log, 'error'>) {
     this.#log = log;
     ({ id: this.id, since: this.since } = createConnectionId());
     socket.emit = webSocket.emit = containedEmit((_, error) => this.fail(error));
     this.socket = socket;
     this.address = address;
-    this.authorization = authorization;
     this.webSocket = webSocket;
     this.account = account;
     account.add(socketBytes);
     this.writer = new SocketWriter(socket, webSocket, account, this.fail);
     // An invalid frame: ws itself closes the socket, with the appropriate code.
-    webSocket.on('error', () => this.#finish(noCloseFrame, ''));
-    webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
+    webSocket.on('error', () => this.#finish(noCloseFrame));
+    webSocket.once('close', (code) => this.#finish(code));
   }
 
   /** Whether it starts no more operations and no more streams. */
@@ -114,7 +116,7 @@ export class WebSocketConnection implements LongConnection {
   }
 
   get viewerId(): string | null {
-    return this.credentials.viewer?.user.id ?? null;
+    return this.viewer?.user.id ?? null;
   }
 
   get subscriptions(): number {
@@ -159,20 +161,16 @@ export class WebSocketConnection implements LongConnection {
     if (this.#pauses === 0) this.webSocket.resume();
   }
 
-  setSeen(seen: SeenPositions): void {
-    this.#seen = seen;
+  setSeen(seen: SeenCursors): void {
+    this.seen = seen;
     for (const [id, cursors] of seen) this.account.add(bytesOfSeen(id, cursors));
     if (this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
-  hasSeen(id: string): boolean {
-    return this.#seen.has(id);
-  }
-
   takeSeen(id: string): readonly string[] | undefined {
-    const cursors = this.#seen.get(id);
+    const cursors = this.seen.get(id);
     if (cursors === undefined) return undefined;
-    this.#seen.delete(id);
+    this.seen.delete(id);
     this.account.add(-bytesOfSeen(id, cursors));
     return cursors;
   }
@@ -247,10 +245,35 @@ export class WebSocketConnection implements LongConnection {
   }
 
   /**
+   * Sets the viewer, and closes it when the credentials become invalid. Resolves when the credentials have been checked.
+   */
+  async setViewer(viewer: Viewer | null, watchCredentials: WatchCredentials): Promise<void> {
+    if (this.hasEnded) return;
+    this.#stopWatching();
+    this.viewer = viewer;
+    const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
+    this.writer.expiresAt = expiresAt;
+    const left = expiresAt - Date.now() - warningMs;
+    // So that the client can renew them in time.
+    const payload = { expiresAt: new Date(expiresAt) };
+    const warn = contain(() => this.send(JSON.stringify({ type: 'ping', payload })), this.fail);
+    if (left < maxTimeoutMs) this.#expiryWarning = setTimeout(warn, Math.max(0, left));
+    for (const operation of this.operations.values()) operation.checkScope(viewer);
+    const revoke = contain(() => this.#revoke(), this.fail);
+    this.#credentialWatch = watchCredentials(viewer, revoke);
+    await this.#credentialWatch.checked;
+  }
+
+  #stopWatching(): void {
+    clearTimeout(this.#expiryWarning);
+    this.#credentialWatch?.stop();
+  }
+
+  /**
    * Closes it because its credentials are no longer valid. Its streams end at once; but the answer to `changePassword`,
    * which revokes the token that it was sent with, contains the next token.
    */
-  revoke(): void {
+  #revoke(): void {
     for (const operation of this.operations.values()) operation.stopStream();
     this.#endWhenAnswered(CloseCode.Forbidden, 'Forbidden');
   }
@@ -273,18 +296,23 @@ export class WebSocketConnection implements LongConnection {
     stopParsing(this.webSocket);
     this.socket.end();
     this.webSocket.resume();
-    this.#finish(code, reason);
+    this.#finish(code);
   }
 
-  #finish(code: number, reason: string): void {
+  #finish(code: number): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     if (code === noCloseFrame && this.streamEnd === 'client') this.streamEnd = 'disconnected';
-    this.credentials.stop();
+    this.#stopWatching();
     clearTimeout(this.#unavailable);
     for (const operation of this.operations.values()) contain(() => operation.leave(), this.fail)();
-    this.onEnd(code, reason);
+    this.onEnd();
     this.writer.close();
     this.account.close();
   }
+}
+
+/** The memory of an entry in bytes: its strings, and its place in the map. */
+function bytesOfSeen(id: string, cursors: readonly string[]): number {
+  return 150 + 2 * id.length + cursors.reduce((sum, { length }) => sum + 40 + 2 * length, 0);
 }

@@ -12,31 +12,25 @@ const lengthPerMessage = 16_384;
 /** The error code of ws for a frame or a message in too many pieces. */
 const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 
-/** Limits the frames of all sockets: those in one turn of the event loop, and those of each socket. */
-export class FrameLimits {
-  readonly #handshakes: HandshakeQueue;
-  readonly #messagesPerSecond: number;
-  readonly #ofTurn = new TurnBudget(framesPerTurn);
+/**
+ * Limits the frames of all sockets: those in one turn of the event loop, and those of each socket. The result watches a
+ * socket, and closes it when it sends too many, with a code that tells its client to try again later.
+ */
+export function createFrameLimits(handshakes: HandshakeQueue, messagesPerSecond: number) {
+  const ofTurn = new TurnBudget(framesPerTurn);
   /** Their frames wait for another turn, in order. */
-  readonly #waiting = new PerTurnQueue<WebSocketConnection>(framesPerTurn, (connection) =>
+  const waiting = new PerTurnQueue<WebSocketConnection>(framesPerTurn, (connection) =>
     containOne(connection, () => connection.resumeReading(), undefined),
   );
-
-  constructor(handshakes: HandshakeQueue, messagesPerSecond: number) {
-    this.#handshakes = handshakes;
-    this.#messagesPerSecond = messagesPerSecond;
-  }
-
-  /** Closes the socket when it sends too many, with a code that tells its client to try again later. */
-  watch(connection: WebSocketConnection): void {
+  return (connection: WebSocketConnection): void => {
     const { webSocket, address } = connection;
-    const takeMessages = createTokenBucket(this.#messagesPerSecond);
+    const takeMessages = createTokenBucket(messagesPerSecond);
     const count = (frames: number) => {
       // The client has closed its side.
       if (!connection.isOpen) return stopParsing(webSocket);
-      if (this.#ofTurn.spend(frames) <= 0 && connection.deferFrames()) this.#waiting.defer(connection);
+      if (ofTurn.spend(frames) <= 0 && connection.deferFrames()) waiting.defer(connection);
       if (frames === 0 || takeMessages(frames)) return;
-      this.#handshakes.pause(address);
+      handshakes.pause(address);
       connection.end(tryAgainLater, 'Too many messages');
     };
     webSocket.on('message', (data: RawData) =>
@@ -46,9 +40,9 @@ export class FrameLimits {
     webSocket.on('pong', () => count(connection.writer.takePong() ? 0 : 1));
     // Runs before the other listeners, which admit the next socket.
     webSocket.prependListener('error', (fault: Error & { code?: string }) => {
-      if (fault.code === tooManyPieces) this.#handshakes.pause(address);
+      if (fault.code === tooManyPieces) handshakes.pause(address);
     });
-  }
+  };
 }
 
 /**

@@ -4,25 +4,17 @@ import { tryAgainLater, type WebSocketConnection } from './connection.ts';
 const maxPingMs = 15_000;
 
 /**
- * Pings every socket. A socket that neither answers nor drains is closed within `stallSeconds`, but not before three
- * quarters of that time, and is then terminated. Time is counted in checks, so that time in which this process itself was
- * blocked does not count against a client.
+ * Pings every socket that is watched. A socket that neither answers nor drains is closed within `stallSeconds`, but not
+ * before three quarters of that time, and is then terminated. Time is counted in checks, so that time in which this
+ * process itself was blocked does not count against a client.
  */
-export class KeepAlive {
-  readonly #maxSilentChecks: number;
-  readonly #checks = new Map<WebSocketConnection, () => void>();
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(stallSeconds: number) {
-    const stallMs = stallSeconds * 1_000;
-    this.#maxSilentChecks = Math.max(4, Math.ceil(stallMs / maxPingMs));
-    this.#timer = setInterval(
-      () => containEach(this.#checks.keys(), (connection) => this.#checks.get(connection)?.()),
-      stallMs / this.#maxSilentChecks,
-    ).unref();
-  }
-
-  watch(connection: WebSocketConnection): void {
+export function createKeepAlive(stallSeconds: number) {
+  const stallMs = stallSeconds * 1_000;
+  const maxSilentChecks = Math.max(4, Math.ceil(stallMs / maxPingMs));
+  const checks = new Map<WebSocketConnection, () => void>();
+  const checkAll = () => containEach(checks.keys(), (connection) => checks.get(connection)?.());
+  const timer = setInterval(checkAll, stallMs / maxSilentChecks).unref();
+  const watch = (connection: WebSocketConnection) => {
     const { webSocket, socket } = connection;
     /** The number of checks since the client last sent a pong or read some bytes. */
     let silentChecks = 0;
@@ -35,7 +27,7 @@ export class KeepAlive {
       const hasDrained = accepted > last.accepted && pending + last.pending > 0;
       last = { accepted, pending };
       silentChecks = hasDrained ? 0 : silentChecks + 1;
-      if (silentChecks >= this.#maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
+      if (silentChecks >= maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
       else if (connection.isOpen) connection.writer.ping();
     };
     webSocket.on('pong', () => {
@@ -45,11 +37,8 @@ export class KeepAlive {
       // A client may keep sending requests without reading any answer, so a message alone proves nothing.
       if (socket.writableLength === 0) silentChecks = 0;
     });
-    webSocket.once('close', () => this.#checks.delete(connection));
-    this.#checks.set(connection, check);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
+    webSocket.once('close', () => checks.delete(connection));
+    checks.set(connection, check);
+  };
+  return { watch, stop: () => clearInterval(timer) };
 }

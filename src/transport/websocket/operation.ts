@@ -1,15 +1,14 @@
 import type { SubscribeMessage } from 'graphql-ws';
 import { Cancellation, ClientDisconnected } from '../../common/cancellation.ts';
 import { createRequestId } from '../../common/ids.ts';
-import { type Answer, jsonOf } from '../../engine/answer.ts';
+import { type Answer, wrapJson } from '../../engine/answer.ts';
 import type { Call, PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import { findLostScope, missingScope } from '../../identity/access.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { Sink, Stream, StreamMessage } from '../../live/stream.ts';
-import type { ReservedAnswer } from '../admission/answer-budget.ts';
+import type { ReservedAnswer } from '../admission/memory-budgets.ts';
 import { toGraphQLRequest } from '../client-json.ts';
-import { surround } from '../surround.ts';
 import type { TransportParts } from '../transport.ts';
 import type { WebSocketConnection } from './connection.ts';
 
@@ -56,9 +55,9 @@ export class SocketOperation implements Sink {
     this.#messageBytes = connection.holdMessage(length);
     const requestId = createRequestId();
     this.#call = {
-      viewer: connection.credentials.viewer,
+      viewer: connection.viewer,
       address: connection.address,
-      isResumed: connection.hasSeen(id),
+      isResumed: connection.seen.has(id),
       requestId,
       cancellation: new Cancellation(),
       // The message has no headers of its own.
@@ -66,7 +65,7 @@ export class SocketOperation implements Sink {
     };
     this.#start = addStart(connection);
     connection.operations.set(id, this);
-    this.#run(this.#prepare(payload)).catch(connection.fail);
+    this.#run(payload).catch(connection.fail);
   }
 
   get isStream(): boolean {
@@ -135,10 +134,10 @@ export class SocketOperation implements Sink {
   }
 
   /** Resolves when a query or a mutation is over, or when a subscription has begun. */
-  async #run(preparing: Prepared | Promise<Prepared>): Promise<void> {
+  async #run(payload: SubscribeMessage['payload']): Promise<void> {
     try {
-      // Also if it is prepared at once: the client may complete it in the same packet.
-      const prepared = await preparing;
+      const prepared = await this.#prepare(payload);
+      // The client may have completed it in the same packet.
       if (this.#isOver) return;
       if ('status' in prepared) return this.#sendLast({ type: 'error', payload: prepared.body.errors });
       if (prepared.type === 'subscription') return await this.#subscribe(prepared);
@@ -160,13 +159,12 @@ export class SocketOperation implements Sink {
     this.#messageBytes = 0;
   }
 
-  #prepare(payload: SubscribeMessage['payload']): Prepared | Promise<Prepared> {
+  async #prepare(payload: SubscribeMessage['payload']): Promise<Prepared> {
     try {
       if (this.#connection.operations.size > this.#parts.config.limits.subscriptions) {
         throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
       }
-      const prepared = this.#parts.engine.prepare(() => toGraphQLRequest(payload), this.#call);
-      return prepared instanceof Promise ? prepared.catch((error) => this.#refuse(error)) : prepared;
+      return await this.#parts.engine.prepare(() => toGraphQLRequest(payload), this.#call);
     } catch (error) {
       return this.#refuse(error);
     }
@@ -184,7 +182,7 @@ export class SocketOperation implements Sink {
     this.#parts.operationReports.finish(this.#call, answer);
     try {
       if (this.#isOver) return undefined;
-      const message = surround(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, jsonOf(answer), '}');
+      const message = wrapJson(answer, `{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, '}');
       const sent = this.#connection.send(message);
       if (!answer.release) return sent;
       const { socket, address } = this.#connection;
@@ -210,7 +208,7 @@ export class SocketOperation implements Sink {
     // The stream ends with the connection, which waits only for answers.
     if (connection.isEnding) return;
     // The credentials may have been renewed since the operation arrived.
-    this.checkScope(connection.credentials.viewer);
+    this.checkScope(connection.viewer);
     const { cursor, userCursor } = stream;
     // In `cursors`, not in `live`: earlier clients keep what `live` has, and would send an old cursor of the user for ever.
     const payload = {

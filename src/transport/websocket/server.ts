@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
+import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, handleProtocols } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { contain } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
@@ -9,10 +9,9 @@ import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { linger, refuseSocket } from '../http/refusal.ts';
 import type { TransportParts } from '../transport.ts';
 import { serviceRestart, WebSocketConnection } from './connection.ts';
-import { FrameLimits } from './frame-limits.ts';
-import { KeepAlive } from './keep-alive.ts';
-import { createMessageReader, type MessageListener } from './message-reader.ts';
-import { createProtocol } from './protocol.ts';
+import { createFrameLimits } from './frame-limits.ts';
+import { createKeepAlive } from './keep-alive.ts';
+import { SocketProtocol } from './protocol.ts';
 
 /** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
 const serverOptions = {
@@ -31,22 +30,29 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 
 export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
-  const protocol = createProtocol(parts);
-  const keepAlive = new KeepAlive(parts.config.stallSeconds);
+  const keepAlive = createKeepAlive(parts.config.stallSeconds);
   const handshakes = new HandshakeQueue(parts.config.limits.sockets);
-  const frameLimits = new FrameLimits(handshakes, parts.config.limits.messages);
+  const limitFrames = createFrameLimits(handshakes, parts.config.limits.messages);
   // Its functions live as long as the socket, so they must not close over the request.
-  const openConnection = (connection: WebSocketConnection) => {
+  const openConnection = (connection: WebSocketConnection, authorization: string | undefined) => {
     const { webSocket, socket } = connection;
     parts.longConnections.add(connection);
     webSocket.once('close', () => parts.longConnections.delete(connection));
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
-    frameLimits.watch(connection);
+    limitFrames(connection);
     keepAlive.watch(connection);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
-    start(protocol, connection, parts, markActive);
+    if (webSocket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) {
+      return connection.end(CloseCode.SubprotocolNotAcceptable, 'Subprotocol not acceptable');
+    }
+    const protocol = new SocketProtocol(parts, connection, authorization);
+    webSocket.on('message', (data: RawData) => protocol.read(String(data)));
+    connection.onEnd = () => {
+      markActive();
+      protocol.stop();
+    };
   };
   return {
     /** The number of open sockets. */
@@ -64,9 +70,8 @@ export function createWebSocketEndpoint(parts: TransportParts) {
         server.handleUpgrade({ method, headers } as IncomingMessage, socket, head, (webSocket) => {
           isUpgraded = true;
           const account = parts.clientMemory.open(address);
-          const { authorization } = headers;
-          const connection = new WebSocketConnection({ address, authorization, webSocket, socket, account }, parts.log);
-          contain(() => openConnection(connection), connection.fail)();
+          const connection = new WebSocketConnection({ address, webSocket, socket, account }, parts.log);
+          contain(() => openConnection(connection, headers.authorization), connection.fail)();
         });
         // ws has already answered with an error.
         if (!isUpgraded) linger(socket);
@@ -81,41 +86,10 @@ export function createWebSocketEndpoint(parts: TransportParts) {
     /** Closes all sockets; a socket whose client does not answer is terminated. */
     async close() {
       keepAlive.stop();
-      const own = [...parts.longConnections.byId.values()].filter((each) => each instanceof WebSocketConnection);
-      // A closed one remains if an exception has kept it from being removed.
-      const open = own.filter(({ webSocket }) => webSocket.readyState !== webSocket.CLOSED);
-      const closed = open.map((connection) => {
-        connection.end(serviceRestart, 'Shutting down');
-        return new Promise((resolve) => connection.webSocket.once('close', resolve));
-      });
-      await Promise.all(closed);
+      for (const connection of parts.longConnections.byId.values())
+        if (connection instanceof WebSocketConnection) connection.end(serviceRestart, 'Shutting down');
+      await Promise.all(Array.from(server.clients, (each) => new Promise((resolve) => each.once('close', resolve))));
       server.close();
     },
-  };
-}
-
-/** Connects ws, which handles frames, and graphql-ws, which handles the protocol. */
-function start(
-  protocol: Server<WebSocketConnection>,
-  connection: WebSocketConnection,
-  parts: TransportParts,
-  onEnd: () => void,
-): void {
-  const { webSocket } = connection;
-  const closed = protocol.opened(
-    {
-      protocol: webSocket.protocol,
-      send: (data) => connection.send(data),
-      close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
-      onMessage(listener) {
-        const read = createMessageReader(parts, connection, listener as unknown as MessageListener);
-        webSocket.on('message', (data: RawData) => read(String(data)));
-      },
-    },
-    connection,
-  );
-  connection.onEnd = (code, reason) => {
-    onEnd();
-    closed(code, reason).catch(connection.fail);
   };
 }

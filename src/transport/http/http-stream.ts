@@ -1,16 +1,21 @@
 import type { ServerResponse } from 'node:http';
-import { contain } from '../../../common/contain.ts';
-import { createConnectionId } from '../../../common/ids.ts';
-import type { Answer } from '../../../engine/answer.ts';
-import type { ClientAccount } from '../../../engine/limits/client-memory.ts';
-import { ClientError } from '../../../errors.ts';
-import type { StreamTransport } from '../../../live/live-counts.ts';
-import type { Encoder, Sink, Stream, StreamMessage } from '../../../live/stream.ts';
-import { type LongConnection, maxBufferedBytes } from '../../long-connections.ts';
-import type { Exchange } from '../exchange.ts';
+import { contain } from '../../common/contain.ts';
+import { createConnectionId } from '../../common/ids.ts';
+import { type Answer, wrapJson } from '../../engine/answer.ts';
+import type { ClientAccount } from '../../engine/limits/client-memory.ts';
+import { ClientError } from '../../errors.ts';
+import type { StreamTransport } from '../../live/live-counts.ts';
+import type { Encoder, Sink, Stream, StreamMessage } from '../../live/stream.ts';
+import { type LongConnection, maxBufferedBytes } from '../long-connections.ts';
+import type { Exchange } from './exchange.ts';
+import { Content } from './responses.ts';
+
+const sseHeartbeatMs = 12_000;
+/** The protocol expects a heartbeat every 10 s at the latest. */
+const multipartHeartbeatMs = 9_000;
 
 /** How a subscription is written into an HTTP response. */
-export interface StreamFormat {
+interface StreamFormat {
   transport: StreamTransport;
   contentType: string;
   heartbeatMs: number;
@@ -22,10 +27,50 @@ export interface StreamFormat {
   end(body: Answer['body']): string;
 }
 
+const complete = 'event: complete\ndata:\n\n';
+
+/** GraphQL over SSE, distinct connections: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md */
+export const sse: StreamFormat = {
+  transport: 'sse',
+  contentType: 'text/event-stream; charset=utf-8',
+  heartbeatMs: sseHeartbeatMs,
+  heartbeat: ':\n\n',
+  begin: (cursor) => (cursor === undefined ? ':\n\n' : `id: ${cursor}\n:\n\n`),
+  encode({ cursor, json }) {
+    const id = cursor === undefined ? '' : `id: ${cursor}\n`;
+    return Buffer.from(`event: next\n${id}data: ${json}\n\n`);
+  },
+  end: (body) => `event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`,
+};
+
+/** Clients read a part when the boundary after it arrives, so each part is written together with that boundary. */
+const boundary = '\r\n--graphql';
+/** JSON has no line breaks, so it cannot contain the boundary. */
+const part = (json: string) => `\r\ncontent-type: application/json\r\n\r\n${json}${boundary}`;
+const emptyPart = part('{}');
+
+/**
+ * Subscriptions as Apollo's clients request them by default:
+ * https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol
+ */
+export const multipart: StreamFormat = {
+  transport: 'multipart',
+  contentType: 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0',
+  heartbeatMs: multipartHeartbeatMs,
+  heartbeat: emptyPart,
+  // A part for the position would be an empty result for the client; it resumes with `after`.
+  begin: () => `${boundary}${emptyPart}`,
+  encode: ({ json }) => Buffer.from(part(`{"payload":${json}}`)),
+  end: ({ errors }) => `${part(JSON.stringify({ payload: null, errors }))}--\r\n`,
+};
+
 /** A subscription that runs over the response of an exchange, until either side ends it. */
 export class HttpStream implements Sink, LongConnection {
   readonly id: string;
   readonly since: number;
+  readonly transport: StreamTransport;
+  readonly address: string;
+  readonly viewerId: string | null;
   readonly subscriptions = 1;
   lagMs = 0;
   deliveries = 0;
@@ -41,10 +86,11 @@ export class HttpStream implements Sink, LongConnection {
   #waiting: (() => void)[] = [];
 
   constructor(exchange: Exchange, stream: Stream, format: StreamFormat, account: ClientAccount) {
-    const { response, fail, parts } = exchange;
-    const { id, since } = createConnectionId();
-    this.id = id;
-    this.since = since;
+    const { response, viewer, fail, parts } = exchange;
+    ({ id: this.id, since: this.since } = createConnectionId());
+    this.transport = format.transport;
+    this.address = exchange.address;
+    this.viewerId = viewer?.user.id ?? null;
     this.#exchange = exchange;
     this.#stream = stream;
     this.#format = format;
@@ -63,18 +109,6 @@ export class HttpStream implements Sink, LongConnection {
     });
     stream.start(this);
     parts.longConnections.add(this);
-  }
-
-  get transport(): StreamTransport {
-    return this.#format.transport;
-  }
-
-  get address(): string {
-    return this.#exchange.address;
-  }
-
-  get viewerId(): string | null {
-    return this.#exchange.viewer?.user.id ?? null;
   }
 
   get bytesWaiting(): number {
@@ -166,7 +200,13 @@ export class HttpStream implements Sink, LongConnection {
   }
 }
 
-export function startStream(response: ServerResponse, contentType: string, status = 200): void {
+/** Writes the answer of a query or a mutation as a stream, for a client that prefers text/event-stream. */
+export function writeAnswerAsStream(exchange: Exchange, answer: Answer): void {
+  startStream(exchange.response, sse.contentType, answer.status);
+  new Content(exchange, wrapJson(answer, 'event: next\ndata: ', `\n\n${complete}`)).flush();
+}
+
+function startStream(response: ServerResponse, contentType: string, status = 200): void {
   response.writeHead(status, {
     'content-type': contentType,
     'cache-control': 'private, no-store',
