@@ -5,8 +5,8 @@ import type { Config } from './config/config.ts';
 import type { Database } from './data/database/database.ts';
 import { openDatabase } from './data/database/open-database.ts';
 import { createTimings, type DatabaseTimings } from './data/database/timings.ts';
+import { createDocumentCheck } from './engine/documents/document-check.ts';
 import { createAutomaticDocuments, type DocumentSource } from './engine/documents/documents.ts';
-import { createPipeline } from './engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from './engine/documents/trusted.ts';
 import { createEngine } from './engine/engine.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
@@ -158,7 +158,7 @@ function openLoggedDatabase(config: Config, log: Log, timings: DatabaseTimings):
 
 function createDocumentSource(config: Config, schema: GraphQLSchema): DocumentSource {
   if (config.trustedDocuments === undefined) return createAutomaticDocuments();
-  return loadTrustedDocuments(config.trustedDocuments, createPipeline(schema, config));
+  return loadTrustedDocuments(config.trustedDocuments, createDocumentCheck(schema, config));
 }
 
 function reportBusTo(log: Log): BusOptions {

@@ -1,7 +1,7 @@
 import { type Config, findMistakenSettings, readConfig, readSetting } from '../config/config.ts';
 import { inspectDatabase } from '../data/database/open-database.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
-import { createPipeline } from '../engine/documents/pipeline.ts';
+import { createDocumentCheck } from '../engine/documents/document-check.ts';
 import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
 import { loadSchema } from '../engine/schema.ts';
 import { ClientError } from '../errors.ts';
@@ -82,7 +82,7 @@ async function report(part: string, work: () => string | Promise<string>): Promi
 function checkSchema(config: Config | undefined): string {
   const schema = loadSchema();
   if (config?.trustedDocuments === undefined) return '';
-  loadTrustedDocuments(config.trustedDocuments, createPipeline(schema, config));
+  loadTrustedDocuments(config.trustedDocuments, createDocumentCheck(schema, config));
   return `trusted documents of ${config.trustedDocuments}`;
 }
 

@@ -5,7 +5,7 @@ import { ClientError } from '../../errors.ts';
 import { RequestErrors } from '../answer.ts';
 import { countTokens } from '../limits/client-memory.ts';
 import { CompiledOperation } from './compiled-operation.ts';
-import { createPipeline, type Pipeline, type PipelineConfig } from './pipeline.ts';
+import { createDocumentCheck, type DocumentCheck, type DocumentCheckConfig } from './document-check.ts';
 
 /** How a request names its document: by its text, by an id or hash, or by both. */
 export interface DocumentReference {
@@ -33,16 +33,15 @@ const charactersPerToken = 150;
 const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
 /** A parsed document, its validation errors, and its compiled operations. */
-interface CheckedDocument {
-  document: DocumentNode;
-  errors: ConstructorParameters<typeof RequestErrors>[0];
+interface CheckedDocument extends ReturnType<DocumentCheck> {
   /** By the requested operation name. */
   operations: Map<string | undefined, CompiledOperation>;
 }
 
 /** Parses, validates and compiles each document once. The cache is limited by the tokens of its documents. */
 export class Documents {
-  readonly #pipeline: Pipeline;
+  readonly #schema: GraphQLSchema;
+  readonly #check: DocumentCheck;
   readonly #suggestions: boolean;
   readonly #checked = new LRUCache<string, CheckedDocument>({
     max: maxDocuments,
@@ -51,8 +50,9 @@ export class Documents {
   });
 
   /** `suggestions`: whether errors suggest names of the schema. */
-  constructor(schema: GraphQLSchema, config: PipelineConfig, suggestions: boolean) {
-    this.#pipeline = createPipeline(schema, config, suggestions);
+  constructor(schema: GraphQLSchema, config: DocumentCheckConfig, suggestions: boolean) {
+    this.#schema = schema;
+    this.#check = createDocumentCheck(schema, config, suggestions);
     this.#suggestions = suggestions;
   }
 
@@ -69,8 +69,7 @@ export class Documents {
     if (errors.length > 0) throw new RequestErrors(errors);
     let operation = operations.get(operationName);
     if (!operation) {
-      const schema: GraphQLSchema = this.#pipeline.schema;
-      operation = new CompiledOperation(schema, document, operationName, !this.#suggestions);
+      operation = new CompiledOperation(this.#schema, document, operationName, !this.#suggestions);
       operations.set(operationName, operation);
     }
     return operation;
@@ -79,9 +78,7 @@ export class Documents {
   #open(source: string): CheckedDocument {
     const found = this.#checked.get(source);
     if (found) return found;
-    const { parse, validate, schema } = this.#pipeline;
-    const document: DocumentNode = parse(source);
-    const errors = validate(schema, document);
+    const { document, errors } = this.#check(source);
     const checked = { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
     this.#checked.set(source, checked);
     return checked;

@@ -4,6 +4,7 @@ import {
   type GraphQLError,
   Kind,
   type OperationDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { requestError } from '../answer.ts';
@@ -30,14 +31,42 @@ export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
   ];
   const { definitions } = document;
   const operations = definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-  const named = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-  const fragments = new Map(named.map((node) => [node.name.value, node]));
+  const fragments = findFragments(definitions);
   const { size, levels, isCyclic } = expand(operations, fragments);
   if (size > maxExpandedSize) return exceeds(maxExpandedSize, 'fields in its fragments');
   if (levels > maxLevels) return exceeds(maxLevels, 'levels in its fragments');
   // graphql's own rule reports the cycle.
   if (isCyclic || countFieldPairs(operations, fragments) <= maxFieldPairs) return [];
   return exceeds(maxFieldPairs, 'pairs of fields of one name to merge');
+}
+
+/**
+ * The depth of an operation: a root field has depth 0, fragments are no levels, and introspection does not count. It runs only
+ * on valid documents whose expanded size is bounded.
+ */
+export function checkDepth({ definitions }: DocumentNode, depth: number): readonly GraphQLError[] {
+  const fragments = findFragments(definitions);
+  const isDeeper = ({ selections }: SelectionSetNode, left: number): boolean =>
+    left < 0 || selections.some((selection) => reachesDeeper(selection, left));
+  const reachesDeeper = (node: SelectionNode, left: number): boolean => {
+    if (node.kind === Kind.INLINE_FRAGMENT) return isDeeper(node.selectionSet, left);
+    if (node.kind === Kind.FIELD) {
+      return (
+        node.selectionSet !== undefined && !node.name.value.startsWith('__') && isDeeper(node.selectionSet, left - 1)
+      );
+    }
+    const fragment = fragments.get(node.name.value);
+    return fragment !== undefined && isDeeper(fragment.selectionSet, left);
+  };
+  const isTooDeep = definitions.some(
+    (node) => node.kind === Kind.OPERATION_DEFINITION && isDeeper(node.selectionSet, depth),
+  );
+  return isTooDeep ? [requestError('DEPTH_LIMIT_EXCEEDED', `The operation is nested deeper than ${depth}.`)] : [];
+}
+
+function findFragments(definitions: DocumentNode['definitions']): Fragments {
+  const named = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(named.map((node) => [node.name.value, node]));
 }
 
 /** The size of all operations with their fragments spread. The count stops when it exceeds a limit. */

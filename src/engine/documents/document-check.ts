@@ -9,21 +9,20 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
 import { withoutTraces } from '../../common/stack-traces.ts';
 import type { Config } from '../../config/config.ts';
 import { findClientError, requestError } from '../answer.ts';
-import { createDepthCheck } from '../limits/depth.ts';
 import { createSourceCheck } from '../limits/document.ts';
-import { checkExpanded } from '../limits/expanded.ts';
+import { checkDepth, checkExpanded } from '../limits/expanded.ts';
 import { IdempotentFieldsRule } from './idempotent-fields.ts';
 
-/** Parses and validates documents, within the limits. */
-export type Pipeline = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
+/**
+ * Parses and validates a text, within the limits. @throws GraphQLError GRAPHQL_PARSE_FAILED; ClientError if the text is too
+ * large or too complex.
+ */
+export type DocumentCheck = (source: string) => { document: DocumentNode; errors: readonly GraphQLError[] };
 
-export type PipelineConfig = Pick<Config, 'limits' | 'introspection'>;
-
-type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
+export type DocumentCheckConfig = Pick<Config, 'limits' | 'introspection'>;
 
 const maxErrors = 10;
 /**
@@ -33,42 +32,34 @@ const maxErrors = 10;
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 /** `suggestions`: whether errors suggest names of the schema. */
-export function createPipeline(
+export function createDocumentCheck(
   schema: GraphQLSchema,
-  config: PipelineConfig,
-  suggestions = config.introspection,
-): Pipeline {
-  const plugins = [useLimitedRules(config, suggestions)];
-  const yoga = createYoga({ schema, logging: false, maskedErrors: false, parserAndValidationCache: false, plugins });
-  return yoga.getEnveloped();
-}
-
-/** The rules for parsing and validating. The first check that finds errors ends the validation. */
-function useLimitedRules({ limits, introspection }: PipelineConfig, suggestions: boolean): Plugin {
+  { limits, introspection }: DocumentCheckConfig,
+  suggestions = introspection,
+): DocumentCheck {
   const checkSource = createSourceCheck(limits);
   const checkRules =
-    (...rules: ValidationRule[]): DocumentCheck =>
-    (schema, document) =>
+    (...rules: ValidationRule[]) =>
+    (document: DocumentNode): readonly GraphQLError[] =>
       withTraceOfFaults(() => validate(schema, document, rules, { maxErrors, hideSuggestions: !suggestions })).map(
         (error) => (findClientError(error) ? error : requestError('GRAPHQL_VALIDATION_FAILED', undefined, error)),
       );
-  const checks: DocumentCheck[] = [
+  const checks: ((document: DocumentNode) => readonly GraphQLError[])[] = [
     // Before the standard rules, which would take long on the documents that it refuses.
-    (_, document) => checkExpanded(document),
+    checkExpanded,
     checkRules(...linearRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])),
-    createDepthCheck(limits),
+    (document) => checkDepth(document, limits.depth),
     checkRules(IdempotentFieldsRule),
     checkRules(OverlappingFieldsCanBeMergedRule),
   ];
-  return {
-    onParse: ({ params, setParsedDocument }) => setParsedDocument(parseChecked(String(params.source), checkSource)),
-    onValidate({ params: { schema, documentAST }, setResult }) {
-      for (const check of checks) {
-        const errors = check(schema, documentAST);
-        if (errors.length > 0) return setResult([...errors]);
-      }
-      setResult([]);
-    },
+  return (source) => {
+    const document = parseChecked(source, checkSource);
+    // The first check that finds errors ends the validation.
+    for (const check of checks) {
+      const errors = check(document);
+      if (errors.length > 0) return { document, errors };
+    }
+    return { document, errors: [] };
   };
 }
 
@@ -84,7 +75,6 @@ function withTraceOfFaults(check: () => readonly GraphQLError[]): readonly Graph
   }
 }
 
-/** @throws GraphQLError GRAPHQL_PARSE_FAILED; ClientError if the text is too large or too complex. */
 function parseChecked(source: string, checkSource: (source: string) => void): DocumentNode {
   try {
     checkSource(source);
