@@ -7,13 +7,12 @@ import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { type DocumentSource, Documents } from './documents/documents.ts';
-import { Executor } from './execution/executor.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { type Caller, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
 import type { RedisWindows } from './limits/redis-windows.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'rateLimit' | 'config'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'rateLimit' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
@@ -40,7 +39,7 @@ export function createEngine(parts: EngineParts) {
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
   const invalidDocuments = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const costlyOperations = new LimitedQueue({ maxRunning: maxCostlyOperations });
-  const operationParts = { ...parts, executor: new Executor(), costlyOperations, rateLimit };
+  const operationParts = { ...parts, costlyOperations, rateLimit };
 
   function prepareRequest(request: GraphQLRequest, call: Call): PreparedOperation {
     if (call.report) call.report.requestedName = request.operationName;

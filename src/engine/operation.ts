@@ -21,7 +21,7 @@ import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { DocumentReference } from './documents/documents.ts';
 import type { CachePolicy } from './documents/selected-fields.ts';
-import type { Executor } from './execution/executor.ts';
+import { Execution } from './execution/execution.ts';
 import type { ClientAccount } from './limits/client-memory.ts';
 import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import type { ReportedCall } from './operation-reports.ts';
@@ -60,7 +60,6 @@ export interface OperationParts {
   fanOut: FanOut;
   statusStreams: Pick<StateStreams<ServerStatus>, 'subscribe'>;
   presence: Pick<Presence, 'subscribe'>;
-  executor: Executor;
   rateLimit: RateLimit;
   costlyOperations: LimitedQueue;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
@@ -137,19 +136,19 @@ export class Operation {
   }
 
   async #open({ account, transport, after, onPositioned }: SubscribeOptions): Promise<Stream> {
-    const { services, fanOut, statusStreams, presence, executor, rateLimit, config, log } = this.#parts;
+    const { services, fanOut, statusStreams, presence, rateLimit, config, log } = this.#parts;
     const { viewer, address, cancellation, requestId, report } = this.#call;
     const { compiled, args, cost } = this.#bound;
     const db = readsWithin(services.database, report?.span);
     const contextValue = new Context(services, viewer, { address, db });
-    const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
+    const source = (await new Execution({ ...args, contextValue }).subscribe()) as SubscriptionSource;
     onPositioned?.();
     // The cursors of an inbox are many, and are needed only to open it.
     const variableValues = withCoercedOnly(args.variableValues, compiled.resumeVariable);
     const onEnd = account.holdSubscription(args.document, variableValues.coerced);
     const { answerBytes } = config.limits;
     const caller = { viewer, address, transport, requestId };
-    const subscription = { compiled, variableValues, cost, executor, services, ...caller, log, onEnd, answerBytes };
+    const subscription = { compiled, variableValues, cost, services, ...caller, log, onEnd, answerBytes };
     const charge = this.#call.isResumed ? () => rateLimit.chargeResumed(this.#call) : undefined;
     const openStream = async (): Promise<Stream> => {
       switch (source.type) {
@@ -210,7 +209,7 @@ export class Operation {
     });
     this.#context = contextValue;
     const options = { cancellation, size: this.#size, isSerial: this.#isCostly };
-    return this.#parts.executor.execute({ ...args, contextValue }, options);
+    return new Execution({ ...args, contextValue }, options).run();
   }
 
   /** Cancels the operation when the timeout expires. If that fails, so does the operation. */

@@ -15,7 +15,7 @@ import { yieldWhenDue } from '../../common/event-loop.ts';
 import { TracelessError } from '../../common/stack-traces.ts';
 import { AnswerSize, answerTooLong, payloadTooLong } from '../answer.ts';
 import { Pending, PendingValues } from './pending.ts';
-import { type Completion, type FieldPlan, readArguments, type SelectionPlan } from './plan.ts';
+import { type Completion, type FieldPlan, findPlan, readArguments, type SelectionPlan } from './plan.ts';
 
 export interface ExecutionOptions {
   cancellation?: Cancellation | undefined;
@@ -34,7 +34,7 @@ type ObjectValue = Record<string, unknown>;
 type Path = GraphQLResolveInfo['path'];
 
 /**
- * One execution of a planned operation. Its data, errors and paths are equal to those of graphql's own executor
+ * One execution of a validated operation by its plan. Its data, errors and paths are equal to those of graphql's own executor
  * (https://spec.graphql.org/September2026/#sec-Execution), for resolvers that return values, arrays and promises of them.
  * It reads each object's fields at once, and waits for none of them.
  */
@@ -59,10 +59,10 @@ export class Execution {
   }
 
   /** @throws the cancellation's reason, if it is cancelled. */
-  run(findPlan: () => SelectionPlan): ExecutionResult | Promise<ExecutionResult> {
+  run(): ExecutionResult | Promise<ExecutionResult> {
     this.#cancellation?.throwIfCancelled();
     try {
-      const root = findPlan();
+      const root = findPlan(this.#args);
       if (this.#isSerial) [this.#rootField] = root.fields;
       const data = this.#isSerial && root.fields.length > 1 ? this.#selectSerially(root) : this.#selectRoot(root);
       if (!(data instanceof Promise)) return this.#respond(data);
@@ -80,8 +80,9 @@ export class Execution {
     }
   }
 
-  /** The stream of a subscription's root field. @throws GraphQLError if there is none. */
-  async subscribe({ fields: [plan] }: SelectionPlan): Promise<unknown> {
+  /** Returns what the resolver of a subscription's root field returns. @throws GraphQLError. */
+  async subscribe(): Promise<unknown> {
+    const [plan] = findPlan(this.#args).fields;
     if (!plan?.field.subscribe) throw new Error('The subscription has no source.');
     const path = pathOf(plan);
     try {
@@ -328,7 +329,7 @@ function toKeys({ prev, key }: Path): (string | number)[] {
 function getAbortSignal(): undefined {}
 
 function getAsyncHelpers(): never {
-  throw new Error('The executor does not track work that nothing waits for.');
+  throw new Error('An execution does not track work that nothing waits for.');
 }
 
 function nameOf({ parentType, field }: FieldPlan): string {
