@@ -24,9 +24,9 @@ import { openBus } from './live/bus/open-bus.ts';
 import { followCommonMessages } from './live/common-messages.ts';
 import { FanOut } from './live/fan-out.ts';
 import { Presence } from './live/presence/presence.ts';
-import { type Log, logFailures } from './log/log.ts';
+import { type Log, logFailures, nodeNameOf } from './log/log.ts';
 import type { Services } from './resolvers/context.ts';
-import { loadTracing } from './tracing/load-tracing.ts';
+import { loadTracing } from './tracing/tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import type { DependencyStates } from './transport/http/exchange.ts';
 import { createInventory } from './transport/inventory/create-inventory.ts';
@@ -70,7 +70,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
   const opened = new AsyncDisposableStack();
   opened.defer(() => database.close());
   try {
-    const tracing = await loadTracing(config, log);
+    const tracing = await loadTracing(config.tracing, log, nodeNameOf(config));
     opened.defer(() => tracing?.close());
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const keys = givenKeys ?? loadOrCreateStoredKeys(database);

@@ -16,7 +16,7 @@ import { personal, type Selection, type StreamRequest, type SubscribeRequest } f
 import type { Log } from '../log/log.ts';
 import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
-import type { Span } from '../tracing/span.ts';
+import type { Span } from '../tracing/tracing.ts';
 import { type Answer, AnswerSize, answerTooLong, errorsOf, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { Execution } from './execution/execution.ts';

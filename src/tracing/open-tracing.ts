@@ -4,7 +4,7 @@ import {
   diag,
   type Span as OpenTelemetrySpan,
   ROOT_CONTEXT,
-  SpanKind as SpanKinds,
+  SpanKind,
   SpanStatusCode,
   type Tracer,
   trace,
@@ -21,10 +21,28 @@ import {
 import type { TracingSettings } from '../config/tracing-settings.ts';
 import type { Log } from '../log/log.ts';
 import { OtlpExporter } from './otlp-exporter.ts';
-import type { Span, SpanAttributes, SpanKind, Tracing } from './span.ts';
-import type { TraceContext } from './trace-context.ts';
 
 /* The only module that knows OpenTelemetry, with its exporter. It is loaded only if traces are sent. */
+
+/** A position in a trace, with the names and the form of the headers of W3C Trace Context. */
+export interface TraceContext {
+  traceparent: string;
+  tracestate?: string;
+}
+
+/** Never a value that a client sends in a variable, and no credentials. */
+export type SpanAttributes = Record<string, string | number | boolean>;
+
+interface SpanStart {
+  name: string;
+  kind: keyof typeof kinds;
+  /** A context that is malformed counts as absent. */
+  parent: TraceContext | undefined;
+  attributes?: SpanAttributes;
+}
+
+/** Records the traces of this process. */
+export type Tracing = ReturnType<typeof openTracing>;
 
 /** In characters, so that the spans that wait to be sent are bounded in bytes. */
 const maxAttributeLength = 4_096;
@@ -35,7 +53,7 @@ const maxExportBatchSize = 256;
 const closeTimeoutMs = 2_000;
 
 /** `node`: the name of this node. */
-export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, node: string): Tracing {
+export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, node: string) {
   const exporter = new OtlpExporter(settings, log);
   // It warns only of dropped spans, which were created faster than they are sent; the exporter reports its own failures.
   diag.setLogger({ ...silent, warn: (message) => exporter.report(message) }, { suppressOverrideMessage: true });
@@ -48,12 +66,14 @@ export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, n
   });
   const tracer = provider.getTracer('postroom');
   return {
-    settings,
-    start({ name, kind, parent, attributes = {} }) {
+    settings: settings as Pick<TracingSettings, 'hasDocuments' | 'followsClients'>,
+    /** Undefined if the trace is not sampled. */
+    start({ name, kind, parent, attributes = {} }: SpanStart): Span | undefined {
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, toContext(parent));
-      return span.isRecording() ? new RecordedSpan(tracer, span) : undefined;
+      return span.isRecording() ? new Span(tracer, span) : undefined;
     },
-    async close() {
+    /** Sends the last spans, for two seconds at most. */
+    async close(): Promise<void> {
       const timer = setTimeout(() => exporter.stop(), closeTimeoutMs);
       // What could not be sent has been logged.
       await provider.shutdown().catch(() => {});
@@ -63,7 +83,9 @@ export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, n
   };
 }
 
-class RecordedSpan implements Span {
+/** A span that is recorded. Where nothing is recorded, there is no span. */
+export class Span {
+  /** For the parts of the trace in other processes. */
   readonly context: TraceContext;
   readonly #tracer: Tracer;
   readonly #span: OpenTelemetrySpan;
@@ -77,10 +99,10 @@ class RecordedSpan implements Span {
     this.context = { traceparent: `00-${traceId}-${spanId}-01`, ...(tracestate && { tracestate }) };
   }
 
-  startChild(name: string, kind: SpanKind, attributes: SpanAttributes = {}): Span {
+  startChild(name: string, kind: keyof typeof kinds, attributes: SpanAttributes = {}): Span {
     this.#asParent ??= trace.setSpan(ROOT_CONTEXT, this.#span);
     const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes }, this.#asParent);
-    return new RecordedSpan(this.#tracer, span);
+    return new Span(this.#tracer, span);
   }
 
   rename(name: string): void {
@@ -91,6 +113,7 @@ class RecordedSpan implements Span {
     if (this.#span.isRecording()) this.#span.setAttributes(attributes);
   }
 
+  /** Only the first call counts. `errorType`: a code, or the name of an error; it makes the span a failed one. */
   end(errorType?: string): void {
     if (!this.#span.isRecording()) return;
     if (errorType !== undefined) {
@@ -100,12 +123,12 @@ class RecordedSpan implements Span {
   }
 }
 
-const kinds: Record<SpanKind, SpanKinds> = {
-  server: SpanKinds.SERVER,
-  client: SpanKinds.CLIENT,
-  producer: SpanKinds.PRODUCER,
-  consumer: SpanKinds.CONSUMER,
-  internal: SpanKinds.INTERNAL,
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
 };
 
 /** A malformed context is ignored: the span then begins a trace. */
