@@ -18,7 +18,7 @@ export interface Answer {
   };
   /** A lower bound of the body's characters as JSON. */
   length?: number;
-  /** The body as JSON, if it was already serialised: a long one as bytes. */
+  /** The body as JSON, of an operation that ran: a long one as bytes. */
   json?: string | Buffer;
 }
 
@@ -143,11 +143,6 @@ function shorten(message: string): string {
   return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
 }
 
-/** The most JSON bytes per counted character: a control character is `\u0000`, a whole number has 11 digits. */
-const maxBytesPerCharacter = 12;
-/** Allowance for `extensions`: a cost or a cursor. */
-const maxExtensionsLength = 1_000;
-
 /**
  * The length of an answer, counted during execution. An execution stops when its answer is longer than the limit, so
  * that time and memory are bounded by the limit and not by the selection. The count never exceeds the number of bytes
@@ -168,11 +163,6 @@ export class AnswerSize {
 
   addLeaf(value: unknown): void {
     this.characters += typeof value === 'string' ? value.length + '""'.length : 1;
-  }
-
-  /** Whether an answer without errors is certainly within the limit, so that its JSON need not be measured. */
-  get isSurelyShort(): boolean {
-    return this.characters * maxBytesPerCharacter + maxExtensionsLength <= this.limit;
   }
 }
 

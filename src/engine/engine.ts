@@ -10,7 +10,8 @@ import { type DocumentSource, Documents } from './documents/documents.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { type Caller, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
 import type { RedisWindows } from './limits/redis-windows.ts';
-import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
+import { type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
+import type { Call } from './operation-reports.ts';
 
 export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'rateLimit' | 'config'> {
   schema: GraphQLSchema;

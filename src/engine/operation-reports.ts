@@ -2,7 +2,6 @@ import { OperationTypeNode } from 'graphql';
 import { type Cancellation, ClientDisconnected } from '../common/cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
-import type { Viewer } from '../identity/viewer.ts';
 import { RecentLoad } from '../live/inventory/load.ts';
 import { LatestRefusals } from '../live/inventory/refusals.ts';
 import type { Log } from '../log/log.ts';
@@ -11,6 +10,7 @@ import { readTraceContext, type Span, type SpanAttributes, type Tracing, traceId
 import type { Answer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { hideQuotedValue, printWithoutValues } from './documents/print-without-values.ts';
+import type { Caller, Rate } from './limits/rate.ts';
 
 /** `CANCELLED`: the client left or completed the operation before its answer. */
 type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
@@ -42,16 +42,15 @@ export class OperationReport {
   }
 }
 
-/** An operation of a viewer that is reported. */
-export interface ReportedCall {
-  viewer: Viewer | null;
-  /** Of the client. */
-  address: string;
+/** One request to the engine: its caller, and the facts that its answer depends on. */
+export interface Call extends Caller {
   requestId: string;
   /** Cancelled when the client has left, or the operation has taken too long. */
   cancellation: Cancellation;
   /** Undefined if the request is for another path. */
   report?: OperationReport | undefined;
+  /** The caller's remaining rate, as soon as the operation is charged. */
+  rate?: Rate | undefined;
 }
 
 /** Counts the operations of all transports, traces them, and logs those that are refused, that fail or that are slow. */
@@ -93,7 +92,7 @@ export class OperationReports {
    * Call it when an answer is ready, when a subscription is open, or when the client has left. Only the first call for
    * an operation counts.
    */
-  finish(call: ReportedCall, answer?: Pick<Answer, 'body'>): void {
+  finish(call: Call, answer?: Pick<Answer, 'body'>): void {
     const { report } = call;
     if (!report || report.isFinished) return;
     report.isFinished = true;
@@ -140,7 +139,7 @@ export class OperationReports {
   }
 
   /** Never contains values of the document or of variables, nor credentials. */
-  #write(call: ReportedCall, report: OperationReport, code: Outcome, error: string | undefined): void {
+  #write(call: Call, report: OperationReport, code: Outcome, error: string | undefined): void {
     const { requestId, viewer, address } = call;
     const durationMs = performance.now() - report.startedAt;
     const isSlow = durationMs >= this.#slowMs;
@@ -175,7 +174,7 @@ function isError(code: Outcome): code is ErrorCode {
 }
 
 /** A commit has an outcome also if its client has left. */
-function outcomeOf({ cancellation }: ReportedCall, answer: Pick<Answer, 'body'> | undefined): Outcome {
+function outcomeOf({ cancellation }: Call, answer: Pick<Answer, 'body'> | undefined): Outcome {
   const code = answer?.body.errors?.[0]?.extensions?.['code'] as ErrorCode | undefined;
   const hasLeft = cancellation.reason instanceof ClientDisconnected;
   if (hasLeft && (code !== undefined || !answer)) return 'CANCELLED';

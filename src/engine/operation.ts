@@ -23,8 +23,8 @@ import type { DocumentReference } from './documents/documents.ts';
 import type { CachePolicy } from './documents/selected-fields.ts';
 import { Execution } from './execution/execution.ts';
 import type { ClientAccount } from './limits/client-memory.ts';
-import type { Caller, Rate, RateLimit } from './limits/rate.ts';
-import type { ReportedCall } from './operation-reports.ts';
+import type { RateLimit } from './limits/rate.ts';
+import type { Call } from './operation-reports.ts';
 import { createInboxRequest, createStateRequest, createSubscribeRequest, withCoercedOnly } from './stream-requests.ts';
 
 /** A well-formed GraphQL request. */
@@ -33,12 +33,6 @@ export interface GraphQLRequest extends DocumentReference {
   variables: Record<string, unknown> | undefined;
   /** `cost: true` requests the cost of the operation in the answer's extensions. */
   extensions: Record<string, unknown> | undefined;
-}
-
-/** One request to the engine: its caller, and the facts that its answer depends on. */
-export interface Call extends Caller, ReportedCall {
-  /** The caller's remaining rate, as soon as the operation is charged. */
-  rate?: Rate | undefined;
 }
 
 export interface SubscribeOptions {
@@ -229,18 +223,18 @@ export class Operation {
     const { showsCost, cost } = this.#bound;
     const extensions = showsCost && { cost: { requested: cost, maximum: this.#parts.config.limits.cost } };
     const answer = this.#toAnswer(extensions ? { ...result, extensions } : result);
-    const { characters, isSurelyShort, isExceeded } = this.#size;
+    const { characters, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
     if (characters >= longAnswer && !isExceeded)
       return toJsonInSteps(answer.body, characters).then((json) => this.#limitLength(answer, json));
-    if (isSurelyShort && !result.errors) return answer;
     return this.#limitLength(answer, JSON.stringify(answer.body));
   }
 
   /** The answer, or the one that refuses it because its JSON is too long. */
   #limitLength(answer: Answer, json: string | Buffer): Answer {
     const { limit } = this.#size;
-    if (Buffer.byteLength(json) <= limit) return { ...answer, json };
+    answer.json = json;
+    if (Buffer.byteLength(json) <= limit) return answer;
     const refused = this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
     if (this.type === OperationTypeNode.QUERY) return refused;
     // The errors of root fields are kept: they name the changes that were not made.

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Failing } from '../../common/contain.ts';
-import type { Call } from '../../engine/operation.ts';
+import type { Call } from '../../engine/operation-reports.ts';
 import type { BodyBudget } from '../admission/bytes-by-address.ts';
 import type { Connections } from '../admission/connections.ts';
 import type { HttpMetrics, MeasuredRequest } from '../metrics/http-metrics.ts';
