@@ -8,7 +8,7 @@ import type { Log } from '../log/log.ts';
 import { LimitedLines } from '../log/recent-reports.ts';
 import { readTraceContext, type Span, type SpanAttributes, type Tracing, traceIdOf } from '../tracing/tracing.ts';
 import type { Answer } from './answer.ts';
-import type { CompiledOperation } from './documents/compiled-operation.ts';
+import type { CompiledOperation } from './documents/documents.ts';
 import { hideQuotedValue, printWithoutValues } from './documents/print-without-values.ts';
 import type { Caller, Rate } from './limits/rate.ts';
 

@@ -18,7 +18,7 @@ import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
 import type { Span } from '../tracing/tracing.ts';
 import { type Answer, AnswerSize, answerTooLong, errorsOf, toAnswer } from './answer.ts';
-import type { CompiledOperation } from './documents/compiled-operation.ts';
+import type { CompiledOperation } from './documents/documents.ts';
 import { Execution } from './execution/execution.ts';
 
 /** A subscription of one viewer. */

@@ -1,4 +1,6 @@
 import {
+  type ASTVisitor,
+  BREAK,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -6,15 +8,15 @@ import {
   OverlappingFieldsCanBeMergedRule,
   parse,
   specifiedRules,
+  type ValidationContext,
   type ValidationRule,
   validate,
 } from 'graphql';
 import { withoutTraces } from '../../common/stack-traces.ts';
 import type { Config } from '../../config/config.ts';
+import { idempotentMutations } from '../../resolvers/rules/idempotency.ts';
 import { findClientError, requestError } from '../answer.ts';
-import { createSourceCheck } from '../limits/document.ts';
-import { checkDepth, checkExpanded } from '../limits/expanded.ts';
-import { IdempotentFieldsRule } from './idempotent-fields.ts';
+import { checkDepth, checkExpanded, createSourceCheck } from '../limits/document.ts';
 
 /**
  * Parses and validates a text, within the limits. @throws GraphQLError GRAPHQL_PARSE_FAILED; ClientError if the text is too
@@ -83,4 +85,22 @@ function parseChecked(source: string, checkSource: (source: string) => void): Do
     if (error instanceof GraphQLError) throw requestError('GRAPHQL_PARSE_FAILED', undefined, error);
     throw error;
   }
+}
+
+/** `@idempotent` is refused where it has no effect: a client that relies on it would repeat a change. */
+function IdempotentFieldsRule(context: ValidationContext): ASTVisitor {
+  return {
+    Directive(node) {
+      if (node.name.value !== 'idempotent') return undefined;
+      const [parent, name = ''] = [context.getParentType(), context.getFieldDef()?.name];
+      if (parent === context.getSchema().getMutationType() && Object.hasOwn(idempotentMutations, name))
+        return undefined;
+      const field = `${parent?.name}.${name}`;
+      const supported = Object.keys(idempotentMutations).join(', ');
+      const message = `@idempotent has no effect on ${field}. It is supported by: ${supported}.`;
+      const from = new GraphQLError(message, { nodes: node });
+      context.reportError(requestError('VALIDATION_ERROR', message, from, { details: [{ field, issue: 'invalid' }] }));
+      return BREAK;
+    },
+  };
 }
