@@ -76,11 +76,6 @@ export function createEngine(parts: EngineParts) {
     return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
   }
 
-  function prepareCharged(rate: Rate | undefined, read: ReadRequest, call: Call): PreparedOperation {
-    call.rate = rate;
-    return prepareRequest(read(), call);
-  }
-
   /** A subscription that resumes is charged when it opens a group or is refused; any other operation before it runs. */
   async function prepareResumed(read: ReadRequest, call: Call): Promise<PreparedOperation> {
     try {
@@ -101,9 +96,12 @@ export function createEngine(parts: EngineParts) {
      */
     prepare(read: ReadRequest, call: Call): PreparedOperation | Promise<PreparedOperation> {
       if (call.isResumed) return prepareResumed(read, call);
+      const prepareCharged = (rate: Rate | undefined) => {
+        call.rate = rate;
+        return prepareRequest(read(), call);
+      };
       const rate = rateLimit.charge(call);
-      if (rate instanceof Promise) return rate.then((charged) => prepareCharged(charged, read, call));
-      return prepareCharged(rate, read, call);
+      return rate instanceof Promise ? rate.then(prepareCharged) : prepareCharged(rate);
     },
     /** @throws RateLimited if this node knows that the caller is already over the rate. */
     assertNotOverRate: (caller: Caller) => rateLimit.assertNotOver(caller),
