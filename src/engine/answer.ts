@@ -144,29 +144,6 @@ function shorten(message: string): string {
 }
 
 /**
- * The length of an answer, counted during execution. An execution stops when its answer is longer than the limit, so
- * that time and memory are bounded by the limit and not by the selection. The count never exceeds the number of bytes
- * of the JSON.
- */
-export class AnswerSize {
-  readonly limit: number;
-  /** The characters of strings, keys and punctuation so far; any other value counts as one character. */
-  characters = 0;
-
-  constructor(limit: number) {
-    this.limit = limit;
-  }
-
-  get isExceeded(): boolean {
-    return this.characters > this.limit;
-  }
-
-  addLeaf(value: unknown): void {
-    this.characters += typeof value === 'string' ? value.length + '""'.length : 1;
-  }
-}
-
-/**
  * A mutation's changes are committed before its answer is created, so the error message must say that they were made.
  */
 export function answerTooLong(limit: number, type: OperationTypeNode): ClientError {

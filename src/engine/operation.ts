@@ -16,7 +16,7 @@ import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log/log.ts';
 import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
-import { type Answer, AnswerSize, answerTooLong, errorsOf, findClientError, toAnswer } from './answer.ts';
+import { type Answer, answerTooLong, errorsOf, findClientError, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { CompiledOperation, DocumentReference } from './documents/documents.ts';
 import type { CachePolicy } from './documents/selected-fields.ts';
@@ -81,8 +81,8 @@ export class Operation {
   readonly #call: Call;
   readonly #isCostly: boolean;
   readonly #waitsForTurn: boolean;
-  readonly #size: AnswerSize;
   #context: Context | undefined;
+  #execution: Execution | undefined;
 
   constructor(parts: OperationParts, bound: BoundOperation, call: Call) {
     this.type = bound.compiled.type;
@@ -91,7 +91,6 @@ export class Operation {
     this.#call = call;
     this.#isCostly = bound.cost > costlyFrom;
     this.#waitsForTurn = this.#isCostly || (bound.compiled.fields.hasPostBody && bound.cost > longFrom);
-    this.#size = new AnswerSize(parts.config.limits.answerBytes);
   }
 
   /** How long the answer may be cached, and whether in shared caches; known after the operation has run. */
@@ -201,8 +200,9 @@ export class Operation {
       readsBodies: compiled.fields.hasPostBody,
     });
     this.#context = contextValue;
-    const options = { cancellation, size: this.#size, isSerial: this.#isCostly };
-    return new Execution({ ...args, contextValue }, options).run();
+    const options = { cancellation, maxLength: this.#parts.config.limits.answerBytes, isSerial: this.#isCostly };
+    this.#execution = new Execution({ ...args, contextValue }, options);
+    return this.#execution.run();
   }
 
   /** Cancels the operation when the timeout expires. If that fails, so does the operation. */
@@ -222,16 +222,16 @@ export class Operation {
     const { showsCost, cost } = this.#bound;
     const extensions = showsCost && { cost: { requested: cost, maximum: this.#parts.config.limits.cost } };
     const answer = this.#toAnswer(extensions ? { ...result, extensions } : result);
-    const { characters, isExceeded } = this.#size;
-    if (!isExceeded) answer.length = characters;
-    if (characters >= longAnswer && !isExceeded)
+    const { characters = 0, isTooLong } = this.#execution ?? {};
+    if (!isTooLong) answer.length = characters;
+    if (characters >= longAnswer && !isTooLong)
       return toJsonInSteps(answer.body, characters).then((json) => this.#limitLength(answer, json));
     return this.#limitLength(answer, JSON.stringify(answer.body));
   }
 
   /** The answer, or the one that refuses it because its JSON is too long. */
   #limitLength(answer: Answer, json: string | Buffer): Answer {
-    const { limit } = this.#size;
+    const limit = this.#parts.config.limits.answerBytes;
     answer.json = json;
     if (Buffer.byteLength(json) <= limit) return answer;
     const refused = this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });

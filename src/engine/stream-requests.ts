@@ -17,7 +17,7 @@ import type { Log } from '../log/log.ts';
 import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
 import type { Span } from '../tracing/tracing.ts';
-import { type Answer, AnswerSize, answerTooLong, errorsOf, toAnswer } from './answer.ts';
+import { type Answer, answerTooLong, errorsOf, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/documents.ts';
 import { Execution } from './execution/execution.ts';
 
@@ -177,8 +177,8 @@ async function execute<Value, Message extends StreamMessage>(
   try {
     const rootValue = await project(value, context);
     if (rootValue === undefined) return isPersonal() ? personal : null;
-    const size = new AnswerSize(answerBytes);
-    const result = await new Execution(compiled.argsOf(variableValues, rootValue, context), { size }).run();
+    const args = compiled.argsOf(variableValues, rootValue, context);
+    const result = await new Execution(args, { maxLength: answerBytes }).run();
     // A shared execution that reads the viewer fails by design, and the error is not logged.
     if (isPersonal()) return personal;
     const unavailable = waitsForDatabase && findTemporaryError(result);

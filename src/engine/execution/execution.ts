@@ -13,14 +13,17 @@ import {
 import type { Cancellation } from '../../common/cancellation.ts';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import { TracelessError } from '../../common/stack-traces.ts';
-import { AnswerSize, answerTooLong, payloadTooLong } from '../answer.ts';
+import { answerTooLong, payloadTooLong } from '../answer.ts';
 import { Pending, PendingValues } from './pending.ts';
 import { type Completion, type FieldPlan, findPlan, readArguments, type SelectionPlan } from './plan.ts';
 
 export interface ExecutionOptions {
   cancellation?: Cancellation | undefined;
-  /** Counts the answer. The execution stops when the count exceeds its limit. */
-  size?: AnswerSize | undefined;
+  /**
+   * The execution stops when its answer is longer, so that time and memory are bounded by the limit and not by the
+   * selection.
+   */
+  maxLength?: number;
   /**
    * Root fields run one after the other, as those of a mutation always do, and the event loop may run other work
    * between them.
@@ -39,9 +42,14 @@ type Path = GraphQLResolveInfo['path'];
  * It reads each object's fields at once, and waits for none of them.
  */
 export class Execution {
+  /**
+   * The characters of strings, keys and punctuation of the answer so far; any other value counts as one character. They never
+   * exceed the number of bytes of the JSON.
+   */
+  characters = 0;
   readonly #args: ValidatedExecutionArgs;
   readonly #cancellation: Cancellation | undefined;
-  readonly #size: AnswerSize;
+  readonly #maxLength: number;
   readonly #isSerial: boolean;
   /** In a serial execution, the root field that runs or that ran last. */
   #rootField: FieldPlan | undefined;
@@ -51,11 +59,16 @@ export class Execution {
   readonly #errors: GraphQLError[] = [];
   #nulled: Set<Path> | undefined;
 
-  constructor(args: ValidatedExecutionArgs, { cancellation, size, isSerial = false }: ExecutionOptions = {}) {
+  constructor(args: ValidatedExecutionArgs, options: ExecutionOptions = {}) {
+    const { cancellation, maxLength = Number.POSITIVE_INFINITY, isSerial = false } = options;
     this.#args = args;
     this.#cancellation = cancellation;
-    this.#size = size ?? new AnswerSize(Number.POSITIVE_INFINITY);
+    this.#maxLength = maxLength;
     this.#isSerial = isSerial || args.operation.operation === OperationTypeNode.MUTATION;
+  }
+
+  get isTooLong(): boolean {
+    return this.characters > this.#maxLength;
   }
 
   /** @throws the cancellation's reason, if it is cancelled. */
@@ -102,7 +115,7 @@ export class Execution {
   /** Executes each root field after the field before it has settled. */
   async #selectSerially(plan: SelectionPlan): Promise<ObjectValue> {
     const values: ObjectValue = { ...plan.template };
-    this.#size.characters += plan.keysLength;
+    this.characters += plan.keysLength;
     for (const [index, field] of plan.fields.entries()) {
       if (index > 0) await yieldWhenDue();
       this.#assertRunning();
@@ -129,14 +142,14 @@ export class Execution {
   #respond(data: ObjectValue | null): ExecutionResult {
     if (!this.#cancellation?.hasCommitted) this.#cancellation?.throwIfCancelled();
     this.#isOver = true;
-    if (this.#size.isExceeded) return this.#refuseTooLong();
+    if (this.isTooLong) return this.#refuseTooLong();
     return this.#errors.length > 0 ? { errors: this.#errors, data } : { data };
   }
 
   /** A query that is too long is refused as a whole. A mutation reports the root field whose payload was too long. */
   #refuseTooLong(): ExecutionResult {
     const { operation } = this.#args.operation;
-    const { limit } = this.#size;
+    const limit = this.#maxLength;
     if (operation !== OperationTypeNode.MUTATION || !this.#rootField) {
       return { errors: [locatedError(answerTooLong(limit, operation), undefined)] };
     }
@@ -147,15 +160,15 @@ export class Execution {
 
   /** @throws if the execution is over, or is over now because its answer is too long. */
   #assertRunning(): void {
-    this.#isOver ||= this.#size.isExceeded;
+    this.#isOver ||= this.isTooLong;
     if (this.#isOver) throw new TracelessError('The execution is over.');
   }
 
   /** @throws GraphQLError if a non-null field has an error. */
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): ObjectValue | Pending<ObjectValue> {
-    this.#size.characters += plan.keysLength;
+    this.characters += plan.keysLength;
     this.#assertRunning();
-    const projected = plan.project(source, this.#size);
+    const projected = plan.project(source, this);
     const values: ObjectValue = projected ?? { ...plan.template };
     let pending: PendingValues<ObjectValue> | undefined;
     for (const field of projected ? plan.nonTextFields : plan.fields) {
@@ -260,7 +273,7 @@ export class Execution {
   #completeLeaf(type: GraphQLLeafType, value: unknown): unknown {
     const coerced: unknown = type.coerceOutputValue(value);
     if (coerced == null) throw new Error(`Expected \`${type.name}.coerceOutputValue\` to return non-nullable value.`);
-    this.#size.addLeaf(coerced);
+    this.characters += typeof coerced === 'string' ? coerced.length + '""'.length : 1;
     return coerced;
   }
 
@@ -282,7 +295,7 @@ export class Execution {
       for (const value of list) if (isPromise(value)) value.catch(() => {});
       throw error;
     }
-    this.#size.characters += values.length;
+    this.characters += values.length;
     return pending ?? values;
   }
 

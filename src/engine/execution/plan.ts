@@ -31,8 +31,8 @@ import {
   type VariableValues,
   visit,
 } from 'graphql';
-import { type AnswerSize, requestError } from '../answer.ts';
-import { compileProjection, type RowProjection } from './row-projection.ts';
+import { requestError } from '../answer.ts';
+import { type CountedAnswer, compileProjection, type RowProjection } from './row-projection.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
@@ -80,8 +80,8 @@ export class SelectionPlan {
   }
 
   /** The answer's object with the texts of the row, if the compiled projection can create it. */
-  project(row: unknown, size: AnswerSize): Record<string, unknown> | undefined {
-    if (this.#projection) return this.#projection(row, size);
+  project(row: unknown, answer: CountedAnswer): Record<string, unknown> | undefined {
+    if (this.#projection) return this.#projection(row, answer);
     this.#objects += 1;
     const isDue = this.#objects > objectsBeforeCompilation && this.nonTextFields.length < this.fields.length;
     if (isDue) this.#projection = compileProjection(this.fields);
