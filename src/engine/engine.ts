@@ -6,6 +6,7 @@ import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import { type CompiledOperation, type DocumentSource, Documents } from './documents/documents.ts';
+import { findDeprecated } from './documents/selected-fields.ts';
 import { type Caller, InvalidDocumentLimit, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
 import type { RedisWindows } from './limits/redis-windows.ts';
 import { type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
@@ -71,7 +72,7 @@ export function createEngine(parts: EngineParts) {
       const message = `The operation costs ${cost}, more than ${config.limits.cost}.`;
       throw requestError('COST_LIMIT_EXCEEDED', message);
     }
-    if (call.report) call.report.deprecated = compiled.findDeprecated(variables);
+    if (call.report) call.report.deprecated = findDeprecated(compiled.fields, variables);
     const showsCost = extensions?.['cost'] === true;
     return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
   }

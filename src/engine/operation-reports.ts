@@ -24,7 +24,7 @@ const outcomes: readonly Outcome[] = ['OK', 'CANCELLED', ...(Object.keys(clientE
 const maxNameLength = 100;
 
 /** What a report about a request needs to know, apart from its call. */
-export class OperationReport {
+export interface OperationReport {
   /** By `performance.now()`. Set again when the request has arrived, so that the time of a slow body does not count. */
   startedAt: number;
   compiled: CompiledOperation | undefined;
@@ -32,14 +32,9 @@ export class OperationReport {
   requestedName: string | undefined;
   /** The coordinates of the deprecated elements that the operation uses; undefined if it was refused before it ran. */
   deprecated: ReadonlySet<string> | undefined;
-  isFinished = false;
+  isFinished: boolean;
   /** Undefined if it is not recorded, or has ended: a subscription, which may last for days, does not hold it. */
   span: Span | undefined;
-
-  constructor(startedAt = performance.now(), span?: Span) {
-    this.startedAt = startedAt;
-    this.span = span;
-  }
 }
 
 /** One request to the engine: its caller, and the facts that its answer depends on. */
@@ -80,12 +75,22 @@ export class OperationReports {
   }
 
   /** `carrier`: it may have the trace of the client, as the headers of a request. */
-  start(requestId: string, carrier: unknown, startedAt?: number): OperationReport {
-    if (!this.#tracing) return new OperationReport(startedAt);
-    const parent = this.#tracing.settings.followsClients ? readTraceContext(carrier) : undefined;
-    const attributes = { 'postroom.request_id': requestId };
-    const span = this.#tracing.start({ name: 'GraphQL Operation', kind: 'server', parent, attributes });
-    return new OperationReport(startedAt, span);
+  start(requestId: string, carrier: unknown, startedAt = performance.now()): OperationReport {
+    const parent = this.#tracing?.settings.followsClients ? readTraceContext(carrier) : undefined;
+    const span = this.#tracing?.start({
+      name: 'GraphQL Operation',
+      kind: 'server',
+      parent,
+      attributes: { 'postroom.request_id': requestId },
+    });
+    return {
+      startedAt,
+      compiled: undefined,
+      requestedName: undefined,
+      deprecated: undefined,
+      isFinished: false,
+      span,
+    };
   }
 
   /**

@@ -18,7 +18,6 @@ import { RequestErrors, requestError } from '../answer.ts';
 import { countTokens } from '../limits/client-memory.ts';
 import { costOf } from '../limits/cost.ts';
 import { coerceVariables } from './coerce-variables.ts';
-import { addDeprecated, type DeprecatedInput, findDeprecatedInputs } from './deprecated-elements.ts';
 import { createDocumentCheck, type DocumentCheck, type DocumentCheckConfig } from './document-check.ts';
 import { inspectFields, type SelectedFields } from './selected-fields.ts';
 
@@ -151,7 +150,6 @@ export class CompiledOperation {
   /** Whether the operation selects only fields that sign in. */
   readonly isSigningIn: boolean;
   readonly #args: ValidatedExecutionArgs;
-  readonly #deprecatedInputs: readonly DeprecatedInput[];
   /** Undefined if the cost depends on variables. */
   readonly #fixedCost: number | undefined;
 
@@ -165,7 +163,6 @@ export class CompiledOperation {
     const { cost, isFixed } = costOf(this.#args);
     this.#fixedCost = isFixed ? cost : undefined;
     this.fields = inspectFields(this.#args);
-    this.#deprecatedInputs = findDeprecatedInputs(schema, operation.variableDefinitions);
     const text = document.loc?.source.body ?? print(document);
     this.id = hash('sha256', `${this.name ?? ''} ${text}`, 'base64url');
     this.resumeVariable = findResumeVariable(operation, document);
@@ -186,14 +183,6 @@ export class CompiledOperation {
   /** The arguments of an execution for one value of a subscription. */
   argsOf(variableValues: VariableValues, rootValue: unknown, contextValue: unknown): ValidatedExecutionArgs {
     return { ...this.#args, variableValues, rootValue, contextValue };
-  }
-
-  /** The coordinates of the deprecated elements that an execution uses. `variables` are those of a successful `bind`. */
-  findDeprecated(variables: Variables): ReadonlySet<string> {
-    if (this.#deprecatedInputs.length === 0) return this.fields.deprecated;
-    const coordinates = new Set(this.fields.deprecated);
-    for (const { name, type } of this.#deprecatedInputs) addDeprecated(variables?.[name], type, coordinates);
-    return coordinates;
   }
 
   /** The cost of an execution with these arguments. */
