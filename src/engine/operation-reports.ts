@@ -1,4 +1,4 @@
-import { OperationTypeNode } from 'graphql';
+import { type ASTNode, Kind, OperationTypeNode, print, visit } from 'graphql';
 import { type Cancellation, ClientDisconnected } from '../common/cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
@@ -9,7 +9,6 @@ import { LimitedLines } from '../log/recent-reports.ts';
 import { readTraceContext, type Span, type SpanAttributes, type Tracing, traceIdOf } from '../tracing/tracing.ts';
 import type { Answer } from './answer.ts';
 import type { CompiledOperation } from './documents/documents.ts';
-import { hideQuotedValue, printWithoutValues } from './documents/print-without-values.ts';
 import type { Caller, Rate } from './limits/rate.ts';
 
 /** `CANCELLED`: the client left or completed the operation before its answer. */
@@ -193,4 +192,24 @@ function messageOf(code: Outcome): string {
 
 function shorten(name: string | undefined): string | undefined {
   return name !== undefined && name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name;
+}
+
+/** The text of a document, without the values that it contains itself: they may be credentials. */
+function printWithoutValues(document: ASTNode): string {
+  return print(
+    visit(document, {
+      [Kind.STRING]: (node) => ({ ...node, value: '', block: false }),
+      [Kind.INT]: (node) => ({ ...node, value: '0' }),
+      [Kind.FLOAT]: (node) => ({ ...node, value: '0' }),
+    }),
+  );
+}
+
+/** What precedes a value in the messages of graphql. The value may have been cut off. */
+const quotedValue =
+  /(?<=(?<!invalid |default )value: |found: |(?:found|unexpected) [a-z]+ |^syntax error: invalid [^:]*: ).+|(?<=\bvalue )"(?:.*"(?= does not exist in )|.*)/is;
+
+/** The message of an error, without the value of the document or of its variables that it quotes: it may be a password. */
+function hideQuotedValue(message: string): string {
+  return message.replace(quotedValue, '…');
 }

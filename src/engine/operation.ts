@@ -16,8 +16,15 @@ import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log/log.ts';
 import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
-import { type Answer, answerTooLong, errorsOf, findClientError, toAnswer } from './answer.ts';
-import { longAnswer, toJsonInSteps } from './answer-json.ts';
+import {
+  type Answer,
+  answerTooLong,
+  errorsOf,
+  findClientError,
+  longAnswer,
+  toAnswer,
+  toJsonInSteps,
+} from './answer.ts';
 import type { CompiledOperation, DocumentReference } from './documents/documents.ts';
 import type { CachePolicy } from './documents/selected-fields.ts';
 import { Execution } from './execution/execution.ts';
@@ -72,6 +79,8 @@ export interface BoundOperation {
 const costlyFrom = 1_000;
 /** Of those that read bodies of posts few run at a time, because their answers may have megabytes. */
 const longFrom = 150;
+/** In UTF-8. */
+const maxBytesPerCharacter = 3;
 
 /** An operation that passed every check and has not run yet. */
 export class Operation {
@@ -233,7 +242,8 @@ export class Operation {
   #limitLength(answer: Answer, json: string | Buffer): Answer {
     const limit = this.#parts.config.limits.answerBytes;
     answer.json = json;
-    if (Buffer.byteLength(json) <= limit) return answer;
+    // The bytes of an answer that is surely within the limit are not counted: that takes 0.4 µs for 4 kB.
+    if (json.length * maxBytesPerCharacter <= limit || Buffer.byteLength(json) <= limit) return answer;
     const refused = this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
     if (this.type === OperationTypeNode.QUERY) return refused;
     // The errors of root fields are kept: they name the changes that were not made.
