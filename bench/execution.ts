@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { executeRootSelectionSet, parse, validateExecutionArgs } from 'graphql';
 import { createSchema } from 'graphql-yoga';
-import { Executor } from '../src/engine/execution/executor.ts';
+import { Execution } from '../src/engine/execution/execution.ts';
 import { printHeading } from './support/heading.ts';
 import { installPackages } from './support/packages.ts';
 import { measureInTurn } from './support/rounds.ts';
@@ -14,7 +14,6 @@ installPackages();
 // A computed path, because TypeScript must not need the packages of the comparison.
 const jit: { compileByJit: CompileByJit } = await import(`${import.meta.dirname}/comparison/graphql-jit.ts`);
 
-const executor = new Executor();
 const rounds = Number(process.argv[2] ?? 9);
 const executionsPerRound = 4_000;
 const query = '{ users(limit: 10) { id name posts { id title } } }';
@@ -31,7 +30,7 @@ for (const kind of ['sync', 'async']) {
   const executors: Record<string, Execute> = {
     graphql: () => executeRootSelectionSet(args),
     'graphql-jit': jit.compileByJit(typeDefs, resolvers, query),
-    Postroom: () => executor.execute(args),
+    Postroom: () => new Execution(args).run(),
   };
   await assertEqual(Object.values(executors));
   const about = `\`${query}\`, ${kind === 'async' ? 'async resolvers' : 'synchronous resolvers'}.`;

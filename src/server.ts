@@ -5,8 +5,8 @@ import type { Config } from './config/config.ts';
 import type { Database } from './data/database/database.ts';
 import { openDatabase } from './data/database/open-database.ts';
 import { createTimings, type DatabaseTimings } from './data/database/timings.ts';
+import { createDocumentCheck } from './engine/documents/document-check.ts';
 import { createAutomaticDocuments, type DocumentSource } from './engine/documents/documents.ts';
-import { createPipeline } from './engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from './engine/documents/trusted.ts';
 import { createEngine } from './engine/engine.ts';
 import { loadExtensions } from './engine/extensions/load.ts';
@@ -25,11 +25,11 @@ import { openBus } from './live/bus/open-bus.ts';
 import { followCommonMessages } from './live/common-messages.ts';
 import { FanOut } from './live/fan-out.ts';
 import { Presence } from './live/presence/presence.ts';
-import { type Log, logFailures } from './log/log.ts';
+import { type Log, logFailures, nodeNameOf } from './log/log.ts';
 import type { Services } from './resolvers/context.ts';
 import type { LoadedExtension } from './resolvers/extensions/extension.ts';
 import { Extensions } from './resolvers/extensions/extensions.ts';
-import { loadTracing } from './tracing/load-tracing.ts';
+import { loadTracing } from './tracing/tracing.ts';
 import { AnswerBudget } from './transport/admission/memory-budgets.ts';
 import type { DependencyStates } from './transport/http/exchange.ts';
 import { createInventory } from './transport/inventory.ts';
@@ -75,7 +75,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
   const opened = new AsyncDisposableStack();
   opened.defer(() => database.close());
   try {
-    const tracing = await loadTracing(config, log);
+    const tracing = await loadTracing(config.tracing, log, nodeNameOf(config));
     opened.defer(() => tracing?.close());
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const keys = givenKeys ?? loadOrCreateStoredKeys(database);
@@ -170,7 +170,7 @@ function openLoggedDatabase(
 
 function createDocumentSource(config: Config, schema: GraphQLSchema): DocumentSource {
   if (config.trustedDocuments === undefined) return createAutomaticDocuments();
-  return loadTrustedDocuments(config.trustedDocuments, createPipeline(schema, config));
+  return loadTrustedDocuments(config.trustedDocuments, createDocumentCheck(schema, config));
 }
 
 function reportBusTo(log: Log): BusOptions {

@@ -9,12 +9,11 @@ import {
 } from 'graphql';
 import { toAnswer } from '../../src/engine/answer.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { Executor } from '../../src/engine/execution/executor.ts';
+import { Execution } from '../../src/engine/execution/execution.ts';
 import type { Log } from '../../src/log/log.ts';
 
 /** An engine without rate, limits, cost and timeout. It validates each document once and executes it. */
 export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engine {
-  const executor = new Executor();
   const cached = new Map<string, ValidatedExecutionArgs>();
   const find = (query: string) => {
     const args = cached.get(query) ?? prepare(schema, parse(query));
@@ -28,7 +27,7 @@ export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engi
         type: args.operation.operation,
         cachePolicy: { maxAge: 0, isPublic: false },
         execute: () => {
-          const result = executor.execute({ ...args, contextValue: {} });
+          const result = new Execution({ ...args, contextValue: {} }).run();
           const answer = (done: Awaited<typeof result>) => toAnswer(done, { requestId }, log);
           return result instanceof Promise ? result.then(answer) : answer(result);
         },

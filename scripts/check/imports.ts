@@ -49,7 +49,7 @@ const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean;
     reason: 'the code of data/ does not depend on GraphQL',
   },
   {
-    code: /^@opentelemetry\/|^tracing\/(open-tracing|otlp-exporter)/,
+    code: /^@opentelemetry\/|^tracing\/open-tracing/,
     isAllowed: (file) => file.startsWith('tracing/'),
     reason: 'a server without traces does not load OpenTelemetry',
   },

@@ -10,7 +10,7 @@ import { traitsOf } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
 import type { Bus, BusMessage } from '../live/bus/bus.ts';
 import { startPublishing } from '../live/event-spans.ts';
-import type { Span } from '../tracing/span.ts';
+import type { Span } from '../tracing/tracing.ts';
 
 /** What a change can record inside its transaction. */
 export interface ChangeRecord {

@@ -1,7 +1,7 @@
 import { type Config, findMistakenSettings, readConfig, readSetting } from '../config/config.ts';
 import { inspectDatabase } from '../data/database/open-database.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
-import { createPipeline } from '../engine/documents/pipeline.ts';
+import { createDocumentCheck } from '../engine/documents/document-check.ts';
 import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
 import { loadExtensions } from '../engine/extensions/load.ts';
 import { loadSchema } from '../engine/schema.ts';
@@ -83,7 +83,7 @@ async function report(part: string, work: () => string | Promise<string>): Promi
 async function checkSchema(config: Config | undefined): Promise<string> {
   const schema = loadSchema(await loadExtensions(config?.extensions ?? []));
   if (config?.trustedDocuments === undefined) return '';
-  loadTrustedDocuments(config.trustedDocuments, createPipeline(schema, config));
+  loadTrustedDocuments(config.trustedDocuments, createDocumentCheck(schema, config));
   return `trusted documents of ${config.trustedDocuments}`;
 }
 

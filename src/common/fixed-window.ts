@@ -7,7 +7,7 @@ export interface WindowOptions {
 }
 
 /** The window of one key after a charge. */
-export interface Charged {
+export interface Charged extends WindowOptions {
   isOver: boolean;
   remaining: number;
   /** The time until the window ends. */
@@ -28,12 +28,12 @@ const maxWindows = 100_000;
  * that a change of the system time neither shortens nor extends a window.
  */
 export class FixedWindow {
-  readonly #limit: number;
+  readonly #options: WindowOptions;
   readonly #windowMs: number;
   readonly #windows: LRUCache<string, Window>;
 
   constructor({ limit, windowSeconds }: WindowOptions) {
-    this.#limit = limit;
+    this.#options = { limit, windowSeconds };
     this.#windowMs = windowSeconds * 1_000;
     // With `max` instead of `maxSize` the cache would allocate memory for all windows at once.
     this.#windows = new LRUCache({ maxSize: maxWindows, sizeCalculation: () => 1 });
@@ -44,23 +44,31 @@ export class FixedWindow {
     const window = this.#find(key, now) ?? { charges: 0, endsAt: now + this.#windowMs };
     if (window.charges === 0 && points > 0) this.#windows.set(key, window);
     window.charges += points;
-    return {
-      isOver: window.charges > this.#limit,
-      remaining: Math.max(0, this.#limit - window.charges),
-      resetMs: Math.max(1, Math.round(window.endsAt - now)),
-    };
+    return this.#describe(window, now);
   }
 
   /**
    * Takes over the count of a key from a counter that several nodes share. It may include fewer charges of this node
-   * than are counted here, because the answers to the latest charges are on their way.
+   * than are counted here, because the answers to the latest charges are on their way. Returns the shared window.
    */
-  adopt(key: string, charges: number, resetMs: number): void {
+  adopt(key: string, charges: number, resetMs: number): Charged {
     const now = performance.now();
     const endsAt = now + resetMs;
     const window = this.#find(key, now);
     const isSame = window && endsAt < window.endsAt + this.#windowMs / 2;
     this.#windows.set(key, { charges: isSame ? Math.max(charges, window.charges) : charges, endsAt });
+    return this.#describe({ charges, endsAt }, now);
+  }
+
+  #describe({ charges, endsAt }: Window, now: number): Charged {
+    const { limit, windowSeconds } = this.#options;
+    return {
+      limit,
+      windowSeconds,
+      isOver: charges > limit,
+      remaining: Math.max(0, limit - charges),
+      resetMs: Math.max(1, Math.round(endsAt - now)),
+    };
   }
 
   #find(key: string, now: number): Window | undefined {

@@ -1,6 +1,5 @@
 import type { Cancellation } from './cancellation.ts';
-import { yieldWhenDue } from './event-loop.ts';
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue, yieldWhenDue } from './event-loop.ts';
 
 export interface QueueLimits {
   maxRunning: number;

@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Cancellation } from '../common/cancellation.ts';
+import { yieldWhenDue } from '../common/event-loop.ts';
 import { TracelessError, withoutTraces } from '../common/stack-traces.ts';
 import { CommitResultLost } from '../data/database/database.ts';
 import { ClientError, clientErrors, type ErrorCode, type ErrorExtras } from '../errors.ts';
@@ -18,7 +19,7 @@ export interface Answer {
   };
   /** A lower bound of the body's characters as JSON. */
   length?: number;
-  /** The body as JSON, if it was already serialised: a long one as bytes. */
+  /** The body as JSON, of an operation that ran: a long one as bytes. */
   json?: string | Buffer;
 }
 
@@ -150,39 +151,6 @@ function shorten(message: string): string {
   return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
 }
 
-/** The most JSON bytes per counted character: a control character is `\u0000`, a whole number has 11 digits. */
-const maxBytesPerCharacter = 12;
-/** Allowance for `extensions`: a cost or a cursor. */
-const maxExtensionsLength = 1_000;
-
-/**
- * The length of an answer, counted during execution. An execution stops when its answer is longer than the limit, so
- * that time and memory are bounded by the limit and not by the selection. The count never exceeds the number of bytes
- * of the JSON.
- */
-export class AnswerSize {
-  readonly limit: number;
-  /** The characters of strings, keys and punctuation so far; any other value counts as one character. */
-  characters = 0;
-
-  constructor(limit: number) {
-    this.limit = limit;
-  }
-
-  get isExceeded(): boolean {
-    return this.characters > this.limit;
-  }
-
-  addLeaf(value: unknown): void {
-    this.characters += typeof value === 'string' ? value.length + '""'.length : 1;
-  }
-
-  /** Whether an answer without errors is certainly within the limit, so that its JSON need not be measured. */
-  get isSurelyShort(): boolean {
-    return this.characters * maxBytesPerCharacter + maxExtensionsLength <= this.limit;
-  }
-}
-
 /**
  * A mutation's changes are committed before its answer is created, so the error message must say that they were made.
  */
@@ -195,4 +163,78 @@ export function answerTooLong(limit: number, type: OperationTypeNode): ClientErr
 export function payloadTooLong(limit: number, name: string): ClientError {
   const outcome = `The change of "${name}" was made, as were those before it without an error; the fields after it did not run.`;
   return new ClientError('COST_LIMIT_EXCEEDED', `The answer is longer than ${limit} bytes. ${outcome}`);
+}
+
+/** Answers of at least this many characters are serialised in steps; up to it, JSON.stringify takes less than a millisecond. */
+export const longAnswer = 100_000;
+
+const stepLength = 32_768;
+
+/**
+ * The JSON of a long answer, created in steps: the event loop runs other work between them. `length`: a lower bound of its
+ * characters. They are written into one buffer, because C's allocator keeps the memory of many smaller ones.
+ */
+export async function toJsonInSteps(body: object, length: number): Promise<Buffer> {
+  let json: Buffer = Buffer.alloc(0);
+  let [end, lengthSoFar] = [0, 0];
+  for (const text of textsOf(body)) {
+    await yieldWhenDue();
+    lengthSoFar += text.length;
+    const needed = end + Buffer.byteLength(text);
+    if (needed > json.length) {
+      // The characters that follow are probably like those so far.
+      const expected = (1.1 * needed * length) / lengthSoFar;
+      const longer = Buffer.allocUnsafeSlow(Math.ceil(Math.max(expected, 2 * needed)));
+      json.copy(longer, 0, 0, end);
+      json = longer;
+    }
+    end += json.write(text, end);
+  }
+  return json.subarray(0, end);
+}
+
+/** The JSON in texts of at least `stepLength`, except the last. */
+function* textsOf(body: object): Generator<string> {
+  let text = '';
+  for (const part of partsOf(body)) {
+    text += part;
+    if (text.length < stepLength) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
+}
+
+/** Parts of the JSON. A part is an object without nested values, a leaf, or punctuation. */
+function* partsOf(value: unknown): Generator<string> {
+  if (Array.isArray(value)) yield* partsOfList(value);
+  else if (isNested(value)) yield* partsOfObject(value);
+  else yield JSON.stringify(value);
+}
+
+function* partsOfList(items: readonly unknown[]): Generator<string> {
+  let before = '[';
+  for (const item of items) {
+    yield before;
+    yield* partsOf(item);
+    before = ',';
+  }
+  yield items.length === 0 ? '[]' : ']';
+}
+
+function* partsOfObject(object: object): Generator<string> {
+  let before = '{';
+  for (const [name, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* partsOf(value);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+/** Whether it is an object that contains objects or lists. */
+function isNested(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((inner) => typeof inner === 'object' && inner !== null);
 }

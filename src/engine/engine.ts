@@ -5,15 +5,14 @@ import { ClientError } from '../errors.ts';
 import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
-import type { CompiledOperation } from './documents/compiled-operation.ts';
-import { type DocumentSource, Documents } from './documents/documents.ts';
-import { Executor } from './execution/executor.ts';
-import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
-import { type Caller, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
+import { type CompiledOperation, type DocumentSource, Documents } from './documents/documents.ts';
+import { findDeprecated } from './documents/selected-fields.ts';
+import { type Caller, InvalidDocumentLimit, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
 import type { RedisWindows } from './limits/redis-windows.ts';
-import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
+import { type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
+import type { Call } from './operation-reports.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'rateLimit' | 'config'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'rateLimit' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
@@ -40,7 +39,7 @@ export function createEngine(parts: EngineParts) {
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
   const invalidDocuments = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const costlyOperations = new LimitedQueue({ maxRunning: maxCostlyOperations });
-  const operationParts = { ...parts, executor: new Executor(), costlyOperations, rateLimit };
+  const operationParts = { ...parts, costlyOperations, rateLimit };
 
   function prepareRequest(request: GraphQLRequest, call: Call): PreparedOperation {
     if (call.report) call.report.requestedName = request.operationName;
@@ -73,14 +72,9 @@ export function createEngine(parts: EngineParts) {
       const message = `The operation costs ${cost}, more than ${config.limits.cost}.`;
       throw requestError('COST_LIMIT_EXCEEDED', message);
     }
-    if (call.report) call.report.deprecated = compiled.findDeprecated(variables);
+    if (call.report) call.report.deprecated = findDeprecated(compiled.fields, variables);
     const showsCost = extensions?.['cost'] === true;
     return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
-  }
-
-  function prepareCharged(rate: Rate | undefined, read: ReadRequest, call: Call): PreparedOperation {
-    call.rate = rate;
-    return prepareRequest(read(), call);
   }
 
   /** A subscription that resumes is charged when it opens a group or is refused; any other operation before it runs. */
@@ -103,9 +97,12 @@ export function createEngine(parts: EngineParts) {
      */
     prepare(read: ReadRequest, call: Call): PreparedOperation | Promise<PreparedOperation> {
       if (call.isResumed) return prepareResumed(read, call);
+      const prepareCharged = (rate: Rate | undefined) => {
+        call.rate = rate;
+        return prepareRequest(read(), call);
+      };
       const rate = rateLimit.charge(call);
-      if (rate instanceof Promise) return rate.then((charged) => prepareCharged(charged, read, call));
-      return prepareCharged(rate, read, call);
+      return rate instanceof Promise ? rate.then(prepareCharged) : prepareCharged(rate);
     },
     /** @throws RateLimited if this node knows that the caller is already over the rate. */
     assertNotOverRate: (caller: Caller) => rateLimit.assertNotOver(caller),

@@ -1,17 +1,15 @@
-import { OperationTypeNode } from 'graphql';
+import { type ASTNode, Kind, OperationTypeNode, print, visit } from 'graphql';
 import { type Cancellation, ClientDisconnected } from '../common/cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
-import type { Viewer } from '../identity/viewer.ts';
 import { RecentLoad } from '../live/inventory/load.ts';
 import { LatestRefusals } from '../live/inventory/refusals.ts';
 import type { Log } from '../log/log.ts';
 import { LimitedLines } from '../log/recent-reports.ts';
-import type { Span, SpanAttributes, Tracing } from '../tracing/span.ts';
-import { readTraceContext, traceIdOf } from '../tracing/trace-context.ts';
+import { readTraceContext, type Span, type SpanAttributes, type Tracing, traceIdOf } from '../tracing/tracing.ts';
 import type { Answer } from './answer.ts';
-import type { CompiledOperation } from './documents/compiled-operation.ts';
-import { hideQuotedValue, printWithoutValues } from './documents/print-without-values.ts';
+import type { CompiledOperation } from './documents/documents.ts';
+import type { Caller, Rate } from './limits/rate.ts';
 
 /** `CANCELLED`: the client left or completed the operation before its answer. */
 type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
@@ -25,7 +23,7 @@ const outcomes: readonly Outcome[] = ['OK', 'CANCELLED', ...(Object.keys(clientE
 const maxNameLength = 100;
 
 /** What a report about a request needs to know, apart from its call. */
-export class OperationReport {
+export interface OperationReport {
   /** By `performance.now()`. Set again when the request has arrived, so that the time of a slow body does not count. */
   startedAt: number;
   compiled: CompiledOperation | undefined;
@@ -33,26 +31,20 @@ export class OperationReport {
   requestedName: string | undefined;
   /** The coordinates of the deprecated elements that the operation uses; undefined if it was refused before it ran. */
   deprecated: ReadonlySet<string> | undefined;
-  isFinished = false;
+  isFinished: boolean;
   /** Undefined if it is not recorded, or has ended: a subscription, which may last for days, does not hold it. */
   span: Span | undefined;
-
-  constructor(startedAt = performance.now(), span?: Span) {
-    this.startedAt = startedAt;
-    this.span = span;
-  }
 }
 
-/** An operation of a viewer that is reported. */
-export interface ReportedCall {
-  viewer: Viewer | null;
-  /** Of the client. */
-  address: string;
+/** One request to the engine: its caller, and the facts that its answer depends on. */
+export interface Call extends Caller {
   requestId: string;
   /** Cancelled when the client has left, or the operation has taken too long. */
   cancellation: Cancellation;
   /** Undefined if the request is for another path. */
   report?: OperationReport | undefined;
+  /** The caller's remaining rate, as soon as the operation is charged. */
+  rate?: Rate | undefined;
 }
 
 /** Counts the operations of all transports, traces them, and logs those that are refused, that fail or that are slow. */
@@ -82,19 +74,29 @@ export class OperationReports {
   }
 
   /** `carrier`: it may have the trace of the client, as the headers of a request. */
-  start(requestId: string, carrier: unknown, startedAt?: number): OperationReport {
-    if (!this.#tracing) return new OperationReport(startedAt);
-    const parent = this.#tracing.settings.followsClients ? readTraceContext(carrier) : undefined;
-    const attributes = { 'postroom.request_id': requestId };
-    const span = this.#tracing.start({ name: 'GraphQL Operation', kind: 'server', parent, attributes });
-    return new OperationReport(startedAt, span);
+  start(requestId: string, carrier: unknown, startedAt = performance.now()): OperationReport {
+    const parent = this.#tracing?.settings.followsClients ? readTraceContext(carrier) : undefined;
+    const span = this.#tracing?.start({
+      name: 'GraphQL Operation',
+      kind: 'server',
+      parent,
+      attributes: { 'postroom.request_id': requestId },
+    });
+    return {
+      startedAt,
+      compiled: undefined,
+      requestedName: undefined,
+      deprecated: undefined,
+      isFinished: false,
+      span,
+    };
   }
 
   /**
    * Call it when an answer is ready, when a subscription is open, or when the client has left. Only the first call for
    * an operation counts.
    */
-  finish(call: ReportedCall, answer?: Pick<Answer, 'body'>): void {
+  finish(call: Call, answer?: Pick<Answer, 'body'>): void {
     const { report } = call;
     if (!report || report.isFinished) return;
     report.isFinished = true;
@@ -141,7 +143,7 @@ export class OperationReports {
   }
 
   /** Never contains values of the document or of variables, nor credentials. */
-  #write(call: ReportedCall, report: OperationReport, code: Outcome, error: string | undefined): void {
+  #write(call: Call, report: OperationReport, code: Outcome, error: string | undefined): void {
     const { requestId, viewer, address } = call;
     const durationMs = performance.now() - report.startedAt;
     const isSlow = durationMs >= this.#slowMs;
@@ -176,7 +178,7 @@ function isError(code: Outcome): code is ErrorCode {
 }
 
 /** A commit has an outcome also if its client has left. */
-function outcomeOf({ cancellation }: ReportedCall, answer: Pick<Answer, 'body'> | undefined): Outcome {
+function outcomeOf({ cancellation }: Call, answer: Pick<Answer, 'body'> | undefined): Outcome {
   const code = answer?.body.errors?.[0]?.extensions?.['code'] as ErrorCode | undefined;
   const hasLeft = cancellation.reason instanceof ClientDisconnected;
   if (hasLeft && (code !== undefined || !answer)) return 'CANCELLED';
@@ -190,4 +192,24 @@ function messageOf(code: Outcome): string {
 
 function shorten(name: string | undefined): string | undefined {
   return name !== undefined && name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name;
+}
+
+/** The text of a document, without the values that it contains itself: they may be credentials. */
+function printWithoutValues(document: ASTNode): string {
+  return print(
+    visit(document, {
+      [Kind.STRING]: (node) => ({ ...node, value: '', block: false }),
+      [Kind.INT]: (node) => ({ ...node, value: '0' }),
+      [Kind.FLOAT]: (node) => ({ ...node, value: '0' }),
+    }),
+  );
+}
+
+/** What precedes a value in the messages of graphql. The value may have been cut off. */
+const quotedValue =
+  /(?<=(?<!invalid |default )value: |found: |(?:found|unexpected) [a-z]+ |^syntax error: invalid [^:]*: ).+|(?<=\bvalue )"(?:.*"(?= does not exist in )|.*)/is;
+
+/** The message of an error, without the value of the document or of its variables that it quotes: it may be a password. */
+function hideQuotedValue(message: string): string {
+  return message.replace(quotedValue, '…');
 }

@@ -16,16 +16,15 @@ import { personal, type Selection, type StreamRequest, type SubscribeRequest } f
 import type { Log } from '../log/log.ts';
 import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
-import type { Span } from '../tracing/span.ts';
-import { type Answer, AnswerSize, answerTooLong, errorsOf, toAnswer } from './answer.ts';
-import type { CompiledOperation } from './documents/compiled-operation.ts';
-import type { Executor } from './execution/executor.ts';
+import type { Span } from '../tracing/tracing.ts';
+import { type Answer, answerTooLong, errorsOf, toAnswer } from './answer.ts';
+import type { CompiledOperation } from './documents/documents.ts';
+import { Execution } from './execution/execution.ts';
 
 /** A subscription of one viewer. */
 export interface Subscription {
   compiled: CompiledOperation;
   variableValues: VariableValues;
-  executor: Executor;
   services: Services;
   viewer: Viewer | null;
   address: string;
@@ -173,13 +172,13 @@ async function execute<Value, Message extends StreamMessage>(
   value: Value,
   context: Context,
 ): Promise<Message | null | typeof personal> {
-  const { compiled, variableValues, executor, answerBytes } = subscription;
+  const { compiled, variableValues, answerBytes } = subscription;
   const isPersonal = () => context instanceof SharedContext && context.hasReadViewer;
   try {
     const rootValue = await project(value, context);
     if (rootValue === undefined) return isPersonal() ? personal : null;
-    const size = new AnswerSize(answerBytes);
-    const result = await executor.execute(compiled.argsOf(variableValues, rootValue, context), { size });
+    const args = compiled.argsOf(variableValues, rootValue, context);
+    const result = await new Execution(args, { maxLength: answerBytes }).run();
     // A shared execution that reads the viewer fails by design, and the error is not logged.
     if (isPersonal()) return personal;
     const unavailable = waitsForDatabase && findTemporaryError(result);

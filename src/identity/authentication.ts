@@ -4,7 +4,7 @@ import type { Database } from '../data/database/database.ts';
 import { readsWithin } from '../data/database/measured-database.ts';
 import { ClientError } from '../errors.ts';
 import { type Log, logFailures } from '../log/log.ts';
-import type { Span } from '../tracing/span.ts';
+import type { Span } from '../tracing/tracing.ts';
 import { authenticateApiKey } from './api-key/api-key.ts';
 import { looksLikeApiKey } from './api-key/key-text.ts';
 import type { Audit } from './audit.ts';

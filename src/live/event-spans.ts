@@ -1,5 +1,5 @@
 import type { RoomEvent } from '../data/event-log/events.ts';
-import type { Span, SpanAttributes, Tracing } from '../tracing/span.ts';
+import type { Span, SpanAttributes, Tracing } from '../tracing/tracing.ts';
 
 /* https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/ */
 

@@ -1,6 +1,6 @@
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import type { LogPosition, StreamEvent } from '../data/event-log/events.ts';
-import type { Span } from '../tracing/span.ts';
+import type { Span } from '../tracing/tracing.ts';
 import type { StreamTransport } from './live-counts.ts';
 import type { EncodedEvent, StreamMessage } from './stream.ts';
 

@@ -1,3 +1,5 @@
+import { FixedWindow } from '../common/fixed-window.ts';
+
 const minIntervalMs = 10_000;
 
 /** The reasons that were reported recently, so that a fault that repeats does not fill the log. */
@@ -30,19 +32,14 @@ const maxLinesPerReason = 20;
  * and must not be chosen by a client.
  */
 export class LimitedLines {
-  readonly #windows = new Map<string, { endsAt: number; lines: number; omitted: number }>();
+  readonly #windows = new FixedWindow({ limit: maxLinesPerReason, windowSeconds: minIntervalMs / 1_000 });
+  readonly #omitted = new Map<string, number>();
 
   /** Undefined if the line must not be written; otherwise the number of lines that were left out before it. */
   take(reason: string): number | undefined {
-    const now = performance.now();
-    const window = this.#windows.get(reason);
-    if (!window || now >= window.endsAt) {
-      this.#windows.set(reason, { endsAt: now + minIntervalMs, lines: 1, omitted: 0 });
-      return window?.omitted ?? 0;
-    }
-    window.lines += 1;
-    if (window.lines <= maxLinesPerReason) return 0;
-    window.omitted += 1;
-    return undefined;
+    const omitted = this.#omitted.get(reason) ?? 0;
+    const { isOver } = this.#windows.charge(reason);
+    this.#omitted.set(reason, isOver ? omitted + 1 : 0);
+    return isOver ? undefined : omitted;
   }
 }

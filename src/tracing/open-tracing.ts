@@ -4,27 +4,48 @@ import {
   diag,
   type Span as OpenTelemetrySpan,
   ROOT_CONTEXT,
-  SpanKind as SpanKinds,
+  SpanKind,
   SpanStatusCode,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { parseTraceParent } from '@opentelemetry/core';
+import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentelemetry/core';
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
+  type ReadableSpan,
   type Sampler,
+  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../config/tracing-settings.ts';
 import type { Log } from '../log/log.ts';
-import { OtlpExporter } from './otlp-exporter.ts';
-import type { Span, SpanAttributes, SpanKind, Tracing } from './span.ts';
-import type { TraceContext } from './trace-context.ts';
+import { RecentReports } from '../log/recent-reports.ts';
 
-/* The only module that knows OpenTelemetry, with its exporter. It is loaded only if traces are sent. */
+/* The only module that knows OpenTelemetry. It is loaded only if traces are sent. */
+
+/** A position in a trace, with the names and the form of the headers of W3C Trace Context. */
+export interface TraceContext {
+  traceparent: string;
+  tracestate?: string;
+}
+
+/** Never a value that a client sends in a variable, and no credentials. */
+export type SpanAttributes = Record<string, string | number | boolean>;
+
+interface SpanStart {
+  name: string;
+  kind: keyof typeof kinds;
+  /** A context that is malformed counts as absent. */
+  parent: TraceContext | undefined;
+  attributes?: SpanAttributes;
+}
+
+/** Records the traces of this process. */
+export type Tracing = ReturnType<typeof openTracing>;
 
 /** In characters, so that the spans that wait to be sent are bounded in bytes. */
 const maxAttributeLength = 4_096;
@@ -35,7 +56,7 @@ const maxExportBatchSize = 256;
 const closeTimeoutMs = 2_000;
 
 /** `node`: the name of this node. */
-export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, node: string): Tracing {
+export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, node: string) {
   const exporter = new OtlpExporter(settings, log);
   // It warns only of dropped spans, which were created faster than they are sent; the exporter reports its own failures.
   diag.setLogger({ ...silent, warn: (message) => exporter.report(message) }, { suppressOverrideMessage: true });
@@ -48,12 +69,14 @@ export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, n
   });
   const tracer = provider.getTracer('postroom');
   return {
-    settings,
-    start({ name, kind, parent, attributes = {} }) {
+    settings: settings as Pick<TracingSettings, 'hasDocuments' | 'followsClients'>,
+    /** Undefined if the trace is not sampled. */
+    start({ name, kind, parent, attributes = {} }: SpanStart): Span | undefined {
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, toContext(parent));
-      return span.isRecording() ? new RecordedSpan(tracer, span) : undefined;
+      return span.isRecording() ? new Span(tracer, span) : undefined;
     },
-    async close() {
+    /** Sends the last spans, for two seconds at most. */
+    async close(): Promise<void> {
       const timer = setTimeout(() => exporter.stop(), closeTimeoutMs);
       // What could not be sent has been logged.
       await provider.shutdown().catch(() => {});
@@ -63,7 +86,9 @@ export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, n
   };
 }
 
-class RecordedSpan implements Span {
+/** A span that is recorded. Where nothing is recorded, there is no span. */
+export class Span {
+  /** For the parts of the trace in other processes. */
   readonly context: TraceContext;
   readonly #tracer: Tracer;
   readonly #span: OpenTelemetrySpan;
@@ -77,10 +102,10 @@ class RecordedSpan implements Span {
     this.context = { traceparent: `00-${traceId}-${spanId}-01`, ...(tracestate && { tracestate }) };
   }
 
-  startChild(name: string, kind: SpanKind, attributes: SpanAttributes = {}): Span {
+  startChild(name: string, kind: keyof typeof kinds, attributes: SpanAttributes = {}): Span {
     this.#asParent ??= trace.setSpan(ROOT_CONTEXT, this.#span);
     const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes }, this.#asParent);
-    return new RecordedSpan(this.#tracer, span);
+    return new Span(this.#tracer, span);
   }
 
   rename(name: string): void {
@@ -91,6 +116,7 @@ class RecordedSpan implements Span {
     if (this.#span.isRecording()) this.#span.setAttributes(attributes);
   }
 
+  /** Only the first call counts. `errorType`: a code, or the name of an error; it makes the span a failed one. */
   end(errorType?: string): void {
     if (!this.#span.isRecording()) return;
     if (errorType !== undefined) {
@@ -100,12 +126,12 @@ class RecordedSpan implements Span {
   }
 }
 
-const kinds: Record<SpanKind, SpanKinds> = {
-  server: SpanKinds.SERVER,
-  client: SpanKinds.CLIENT,
-  producer: SpanKinds.PRODUCER,
-  consumer: SpanKinds.CONSUMER,
-  internal: SpanKinds.INTERNAL,
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
 };
 
 /** A malformed context is ignored: the span then begins a trace. */
@@ -125,3 +151,83 @@ function createSampler({ sampler: { name, ratio } }: TracingSettings): Sampler {
 function ignore(): void {}
 
 const silent = { error: ignore, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+
+/* OTLP/HTTP: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+
+const timeoutMs = 10_000;
+const reportIntervalMs = 60_000;
+
+/**
+ * Sends spans as JSON. A batch that fails is lost: a repetition would keep spans in memory, and the process alive at
+ * its end. The log has at most one line in a minute.
+ */
+class OtlpExporter implements SpanExporter {
+  readonly #settings: Pick<TracingSettings, 'url' | 'headers'>;
+  readonly #log: Pick<Log, 'warn'>;
+  readonly #stopping = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  /** The spans that were lost since the last report. */
+  #lost = 0;
+  readonly #recent = new RecentReports({ intervalMs: reportIntervalMs });
+
+  constructor(settings: Pick<TracingSettings, 'url' | 'headers'>, log: Pick<Log, 'warn'>) {
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    const sending = this.#send(spans).then(done);
+    this.#sending.add(sending);
+    void sending.finally(() => this.#sending.delete(sending));
+  }
+
+  /** Gives up the requests that are running; no later one is sent. */
+  stop(): void {
+    this.#stopping.abort(new Error('the server has stopped'));
+  }
+
+  /** Resolves when all spans are sent, or are given up. */
+  async shutdown(): Promise<void> {
+    await Promise.all(this.#sending);
+  }
+
+  /** Logs why spans were lost: all reasons together at most once in a minute. */
+  report(reason: string): void {
+    if (!this.#recent.isDue('lost')) return;
+    this.#log.warn({ reason, lost: this.#lost, url: this.#settings.url }, 'spans of traces could not be sent');
+    this.#lost = 0;
+  }
+
+  async #send(spans: ReadableSpan[]): Promise<ExportResult> {
+    try {
+      await this.#post(JsonTraceSerializer.serializeRequest(spans));
+      return { code: ExportResultCode.SUCCESS };
+    } catch (error) {
+      this.#lost += spans.length;
+      this.report(reasonOf(error));
+      return { code: ExportResultCode.FAILED };
+    }
+  }
+
+  async #post(body: Uint8Array | undefined): Promise<void> {
+    const { url, headers } = this.#settings;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      // Its buffer is not shared.
+      body: body as Uint8Array<ArrayBuffer>,
+      redirect: 'error',
+      signal: AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`it responded with the status ${response.status}`);
+  }
+}
+
+/** `fetch` names the reason in the cause of its error; an error of several addresses of a host has no message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
+  return error.cause === undefined ? error.message : reasonOf(error.cause);
+}

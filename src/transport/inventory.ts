@@ -1,3 +1,4 @@
+import { version } from '../common/version.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../data/database/database.ts';
 import type { OperationReports } from '../engine/operation-reports.ts';
@@ -13,7 +14,6 @@ import { StateStreams } from '../live/states/state-streams.ts';
 import { nodeNameOf } from '../log/log.ts';
 import type { LongConnection, LongConnections } from './long-connections.ts';
 import type { EventLoopDelay } from './metrics/event-loop-delay.ts';
-import { version } from '../common/version.ts';
 
 interface NodeParts {
   longConnections: LongConnections;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { OperationTypeNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { CompiledOperation } from '../../src/engine/documents/compiled-operation.ts';
+import { CompiledOperation } from '../../src/engine/documents/documents.ts';
 import { costOf } from '../../src/engine/limits/cost.ts';
 import { loadSchema } from '../../src/engine/schema.ts';
 import { requests } from '../support/clients/documents.ts';

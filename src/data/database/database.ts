@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Cancellation } from '../../common/cancellation.ts';
 import type { Requester } from '../../common/limited-queue.ts';
 import { ClientError } from '../../errors.ts';
-import type { Span } from '../../tracing/span.ts';
+import type { Span } from '../../tracing/tracing.ts';
 import type { MigrationOwner } from '../migrations/migration.ts';
 import type { Tables } from '../tables.ts';
 import type { DatabaseTimings } from './timings.ts';

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Histogram } from '../../common/histogram.ts';
-import { type Span, type SpanAttributes, withinSpan } from '../../tracing/span.ts';
+import { type Span, type SpanAttributes, withinSpan } from '../../tracing/tracing.ts';
 import { createDb, dialectOf } from '../sql/sql-dialect.ts';
 import type { Tables } from '../tables.ts';
 import type { Database, Db, Work } from './database.ts';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Expression, sql } from 'kysely';
-import type { TraceContext } from '../../tracing/trace-context.ts';
+import type { TraceContext } from '../../tracing/tracing.ts';
 import type { Db } from '../database/database.ts';
 import { deleteSome } from '../sql/some-rows.ts';
 import { createStatement } from '../sql/statement.ts';

@@ -19,7 +19,7 @@ import type { ReadQuery } from '../sql/statement.ts';
 import { StatementNames } from './batch.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { PostgresConnection, type PostgresConnectionOptions, type ServerFacts } from './connection.ts';
-import { type ConnectionPool, createConnections, type PostgresConnections, repeatLost } from './connections.ts';
+import { type ConnectionPool, createConnections, type PostgresConnections, repeatLost } from './pools.ts';
 import { postgresDialect } from './dialect.ts';
 import { isUnavailable, PostgresUnavailable } from './errors.ts';
 import { PostgresSession } from './session.ts';

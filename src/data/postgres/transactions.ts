@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransactionOptions, Work } from '../database/database.ts';
 import type { CommitMarks } from './commit-marks.ts';
-import type { ConnectionPool } from './connections.ts';
+import type { ConnectionPool } from './pools.ts';
 import { isUnavailable, PostgresUnavailable, type Unavailability } from './errors.ts';
 import { PostgresTransaction, runGroup } from './transaction.ts';
 

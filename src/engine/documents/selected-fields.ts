@@ -2,17 +2,22 @@ import {
   type ASTNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedInputType,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  isEnumType,
   isInputObjectType,
+  isInputType,
   TypeInfo,
+  typeFromAST,
   type ValidatedExecutionArgs,
+  type VariableDefinitionNode,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { type Annotated, readDirective } from '../read-directive.ts';
-import { addIfDeprecated } from './deprecated-elements.ts';
 
 /** How long an answer may be cached, in seconds, and whether shared caches may store it. */
 export interface CachePolicy {
@@ -24,6 +29,12 @@ export interface CachePolicy {
 interface CacheHint {
   maxAge?: number;
   scope?: 'PUBLIC' | 'PRIVATE';
+}
+
+/** A variable whose type contains deprecated elements. */
+interface DeprecatedInput {
+  name: string;
+  type: GraphQLNamedInputType;
 }
 
 /** Facts about the fields that an operation selects anywhere. */
@@ -39,6 +50,7 @@ export interface SelectedFields {
   hasPostBody: boolean;
   /** The coordinates of the deprecated elements that the document uses: fields, arguments, input fields, enum values. */
   deprecated: ReadonlySet<string>;
+  deprecatedInputs: readonly DeprecatedInput[];
 }
 
 /** Visits the operation and each of its fragments once, however often a fragment is spread. */
@@ -79,6 +91,7 @@ export function inspectFields({ schema, operation, fragmentDefinitions }: Valida
     hasCursor: names.has('Room.cursor') || names.has('User.cursor'),
     hasPostBody: names.has('Post.body'),
     deprecated,
+    deprecatedInputs: findDeprecatedInputs(schema, operation.variableDefinitions),
   };
 }
 
@@ -106,4 +119,62 @@ function findFieldHint(
 /** The hint of a field or of a type. */
 function findHint(element: Annotated): CacheHint | undefined {
   return readDirective<CacheHint>(element, 'cacheControl');
+}
+
+/** The coordinates of the deprecated elements that an execution uses. `variables` are those of a successful `bind`. */
+export function findDeprecated(
+  { deprecated, deprecatedInputs }: SelectedFields,
+  variables: Readonly<Record<string, unknown>> = {},
+): ReadonlySet<string> {
+  if (deprecatedInputs.length === 0) return deprecated;
+  const coordinates = new Set(deprecated);
+  for (const { name, type } of deprecatedInputs) addDeprecated(variables[name], type, coordinates);
+  return coordinates;
+}
+
+/** The variables that could use deprecated elements: input fields and enum values. */
+function findDeprecatedInputs(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[] = [],
+): DeprecatedInput[] {
+  return definitions.flatMap(({ variable, type: node }) => {
+    const type = typeFromAST(schema, node);
+    const isRelevant = isInputType(type) && containsDeprecated(getNamedType(type));
+    return isRelevant ? { name: variable.name.value, type: getNamedType(type) } : [];
+  });
+}
+
+function containsDeprecated(type: GraphQLNamedInputType, visited = new Set<GraphQLNamedInputType>()): boolean {
+  if (isEnumType(type)) return type.getValues().some(isDeprecated);
+  if (!isInputObjectType(type) || visited.has(type)) return false;
+  visited.add(type);
+  const fields = Object.values(type.getFields());
+  return fields.some((field) => isDeprecated(field) || containsDeprecated(getNamedType(field.type), visited));
+}
+
+interface Deprecable {
+  deprecationReason?: string | null | undefined;
+}
+
+function isDeprecated(element: Deprecable | null | undefined): boolean {
+  return typeof element?.deprecationReason === 'string';
+}
+
+/** Adds the coordinates of the deprecated elements in a value that has been coerced to its type without errors. */
+function addDeprecated(value: unknown, type: GraphQLInputType, coordinates: Set<string>): void {
+  const named = getNamedType(type);
+  if (Array.isArray(value)) for (const item of value) addDeprecated(item, named, coordinates);
+  else if (isEnumType(named)) addIfDeprecated(named.getValue(String(value)), coordinates);
+  else if (isInputObjectType(named) && typeof value === 'object' && value !== null) {
+    for (const [name, own] of Object.entries(value)) {
+      const field = named.getFields()[name];
+      addIfDeprecated(field, coordinates);
+      if (field) addDeprecated(own, field.type, coordinates);
+    }
+  }
+}
+
+/** String() of an element of a schema returns its coordinate, such as `Query.posts(order:)`. */
+function addIfDeprecated(element: Deprecable | null | undefined, coordinates: Set<string>): void {
+  if (isDeprecated(element)) coordinates.add(String(element));
 }

@@ -4,8 +4,8 @@ import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import { isObject } from '../../common/is-object.ts';
 import { BadSetting } from '../../config/bad-setting.ts';
 import { ClientError } from '../../errors.ts';
+import type { DocumentCheck } from './document-check.ts';
 import type { DocumentSource } from './documents.ts';
-import type { Pipeline } from './pipeline.ts';
 
 /** A document of the file, with the operation that a manifest says it has. */
 interface FileDocument {
@@ -34,12 +34,12 @@ const maxPlaceLength = 200;
  * Only the documents of the file run. @throws BadSetting, or an AggregateError of several: the problems of the file, of
  * which those after the first 50 are counted.
  */
-export function loadTrustedDocuments(file: string, pipeline: Pipeline): DocumentSource {
+export function loadTrustedDocuments(file: string, check: DocumentCheck): DocumentSource {
   const problems: BadSetting[] = [];
   const report: Report = (rule, place) =>
     void problems.push(badFile(`${file}: ${shorten(place, maxPlaceLength)}`, shorten(rule, maxRuleLength)));
   const documents = readTrustedFile(file, report);
-  for (const document of documents) checkDocument(document, pipeline, report);
+  for (const document of documents) checkDocument(document, check, report);
   const byName = nameTexts(documents, report);
   const others = problems.splice(maxProblems).length;
   if (others > 0) problems.push(badFile(file, `has ${others} more problem${others === 1 ? '' : 's'}`));
@@ -85,8 +85,8 @@ function namesOf(id: string, text: string): string[] {
   return [id, sha256, `sha256:${sha256}`, hash('md5', text, 'hex')];
 }
 
-function checkDocument({ id, text, operation }: FileDocument, pipeline: Pipeline, report: Report): void {
-  const { document, errors } = check(text, pipeline);
+function checkDocument({ id, text, operation }: FileDocument, check: DocumentCheck, report: Report): void {
+  const { document, errors } = tryCheck(text, check);
   for (const error of errors) {
     report(`must contain valid documents: ${error.message}`, `${positionOf(error)}document ${id}`);
   }
@@ -95,13 +95,9 @@ function checkDocument({ id, text, operation }: FileDocument, pipeline: Pipeline
   }
 }
 
-function check(
-  text: string,
-  { parse, validate, schema }: Pipeline,
-): { document?: DocumentNode; errors: readonly Error[] } {
+function tryCheck(text: string, check: DocumentCheck): { document?: DocumentNode; errors: readonly Error[] } {
   try {
-    const document: DocumentNode = parse(text);
-    return { document, errors: validate(schema, document) };
+    return check(text);
   } catch (error) {
     if (error instanceof GraphQLError || error instanceof ClientError) return { errors: [error] };
     throw error;

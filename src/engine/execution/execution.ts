@@ -13,14 +13,17 @@ import {
 import type { Cancellation } from '../../common/cancellation.ts';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import { TracelessError } from '../../common/stack-traces.ts';
-import { AnswerSize, answerTooLong, payloadTooLong } from '../answer.ts';
+import { answerTooLong, payloadTooLong } from '../answer.ts';
 import { Pending, PendingValues } from './pending.ts';
-import { type Completion, type FieldPlan, readArguments, type SelectionPlan } from './plan.ts';
+import { type Completion, type FieldPlan, findPlan, readArguments, type SelectionPlan } from './plan.ts';
 
 export interface ExecutionOptions {
   cancellation?: Cancellation | undefined;
-  /** Counts the answer. The execution stops when the count exceeds its limit. */
-  size?: AnswerSize | undefined;
+  /**
+   * The execution stops when its answer is longer, so that time and memory are bounded by the limit and not by the
+   * selection.
+   */
+  maxLength?: number;
   /**
    * Root fields run one after the other, as those of a mutation always do, and the event loop may run other work
    * between them.
@@ -34,14 +37,19 @@ type ObjectValue = Record<string, unknown>;
 type Path = GraphQLResolveInfo['path'];
 
 /**
- * One execution of a planned operation. Its data, errors and paths are equal to those of graphql's own executor
+ * One execution of a validated operation by its plan. Its data, errors and paths are equal to those of graphql's own executor
  * (https://spec.graphql.org/September2026/#sec-Execution), for resolvers that return values, arrays and promises of them.
  * It reads each object's fields at once, and waits for none of them.
  */
 export class Execution {
+  /**
+   * The characters of strings, keys and punctuation of the answer so far; any other value counts as one character. They never
+   * exceed the number of bytes of the JSON.
+   */
+  characters = 0;
   readonly #args: ValidatedExecutionArgs;
   readonly #cancellation: Cancellation | undefined;
-  readonly #size: AnswerSize;
+  readonly #maxLength: number;
   readonly #isSerial: boolean;
   /** In a serial execution, the root field that runs or that ran last. */
   #rootField: FieldPlan | undefined;
@@ -51,18 +59,23 @@ export class Execution {
   readonly #errors: GraphQLError[] = [];
   #nulled: Set<Path> | undefined;
 
-  constructor(args: ValidatedExecutionArgs, { cancellation, size, isSerial = false }: ExecutionOptions = {}) {
+  constructor(args: ValidatedExecutionArgs, options: ExecutionOptions = {}) {
+    const { cancellation, maxLength = Number.POSITIVE_INFINITY, isSerial = false } = options;
     this.#args = args;
     this.#cancellation = cancellation;
-    this.#size = size ?? new AnswerSize(Number.POSITIVE_INFINITY);
+    this.#maxLength = maxLength;
     this.#isSerial = isSerial || args.operation.operation === OperationTypeNode.MUTATION;
   }
 
+  get isTooLong(): boolean {
+    return this.characters > this.#maxLength;
+  }
+
   /** @throws the cancellation's reason, if it is cancelled. */
-  run(findPlan: () => SelectionPlan): ExecutionResult | Promise<ExecutionResult> {
+  run(): ExecutionResult | Promise<ExecutionResult> {
     this.#cancellation?.throwIfCancelled();
     try {
-      const root = findPlan();
+      const root = findPlan(this.#args);
       if (this.#isSerial) [this.#rootField] = root.fields;
       const data = this.#isSerial && root.fields.length > 1 ? this.#selectSerially(root) : this.#selectRoot(root);
       if (!(data instanceof Promise)) return this.#respond(data);
@@ -80,8 +93,9 @@ export class Execution {
     }
   }
 
-  /** The stream of a subscription's root field. @throws GraphQLError if there is none. */
-  async subscribe({ fields: [plan] }: SelectionPlan): Promise<unknown> {
+  /** Returns what the resolver of a subscription's root field returns. @throws GraphQLError. */
+  async subscribe(): Promise<unknown> {
+    const [plan] = findPlan(this.#args).fields;
     if (!plan?.field.subscribe) throw new Error('The subscription has no source.');
     const path = pathOf(plan);
     try {
@@ -101,7 +115,7 @@ export class Execution {
   /** Executes each root field after the field before it has settled. */
   async #selectSerially(plan: SelectionPlan): Promise<ObjectValue> {
     const values: ObjectValue = { ...plan.template };
-    this.#size.characters += plan.keysLength;
+    this.characters += plan.keysLength;
     for (const [index, field] of plan.fields.entries()) {
       if (index > 0) await yieldWhenDue();
       this.#assertRunning();
@@ -128,14 +142,14 @@ export class Execution {
   #respond(data: ObjectValue | null): ExecutionResult {
     if (!this.#cancellation?.hasCommitted) this.#cancellation?.throwIfCancelled();
     this.#isOver = true;
-    if (this.#size.isExceeded) return this.#refuseTooLong();
+    if (this.isTooLong) return this.#refuseTooLong();
     return this.#errors.length > 0 ? { errors: this.#errors, data } : { data };
   }
 
   /** A query that is too long is refused as a whole. A mutation reports the root field whose payload was too long. */
   #refuseTooLong(): ExecutionResult {
     const { operation } = this.#args.operation;
-    const { limit } = this.#size;
+    const limit = this.#maxLength;
     if (operation !== OperationTypeNode.MUTATION || !this.#rootField) {
       return { errors: [locatedError(answerTooLong(limit, operation), undefined)] };
     }
@@ -146,15 +160,15 @@ export class Execution {
 
   /** @throws if the execution is over, or is over now because its answer is too long. */
   #assertRunning(): void {
-    this.#isOver ||= this.#size.isExceeded;
+    this.#isOver ||= this.isTooLong;
     if (this.#isOver) throw new TracelessError('The execution is over.');
   }
 
   /** @throws GraphQLError if a non-null field has an error. */
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): ObjectValue | Pending<ObjectValue> {
-    this.#size.characters += plan.keysLength;
+    this.characters += plan.keysLength;
     this.#assertRunning();
-    const projected = plan.project(source, this.#size);
+    const projected = plan.project(source, this);
     const values: ObjectValue = projected ?? { ...plan.template };
     let pending: PendingValues<ObjectValue> | undefined;
     for (const field of projected ? plan.nonTextFields : plan.fields) {
@@ -259,7 +273,7 @@ export class Execution {
   #completeLeaf(type: GraphQLLeafType, value: unknown): unknown {
     const coerced: unknown = type.coerceOutputValue(value);
     if (coerced == null) throw new Error(`Expected \`${type.name}.coerceOutputValue\` to return non-nullable value.`);
-    this.#size.addLeaf(coerced);
+    this.characters += typeof coerced === 'string' ? coerced.length + '""'.length : 1;
     return coerced;
   }
 
@@ -281,7 +295,7 @@ export class Execution {
       for (const value of list) if (isPromise(value)) value.catch(() => {});
       throw error;
     }
-    this.#size.characters += values.length;
+    this.characters += values.length;
     return pending ?? values;
   }
 
@@ -328,7 +342,7 @@ function toKeys({ prev, key }: Path): (string | number)[] {
 function getAbortSignal(): undefined {}
 
 function getAsyncHelpers(): never {
-  throw new Error('The executor does not track work that nothing waits for.');
+  throw new Error('An execution does not track work that nothing waits for.');
 }
 
 function nameOf({ parentType, field }: FieldPlan): string {

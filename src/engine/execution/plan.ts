@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -24,12 +25,14 @@ import {
   isListType,
   isNonNullType,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
+  type ValidatedExecutionArgs,
   type VariableValues,
+  visit,
 } from 'graphql';
-import type { AnswerSize } from '../answer.ts';
 import { requestError } from '../answer.ts';
-import { compileProjection, type RowProjection } from './row-projection.ts';
+import { type CountedAnswer, compileProjection, type RowProjection } from './row-projection.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
@@ -77,8 +80,8 @@ export class SelectionPlan {
   }
 
   /** The answer's object with the texts of the row, if the compiled projection can create it. */
-  project(row: unknown, size: AnswerSize): Record<string, unknown> | undefined {
-    if (this.#projection) return this.#projection(row, size);
+  project(row: unknown, answer: CountedAnswer): Record<string, unknown> | undefined {
+    if (this.#projection) return this.#projection(row, answer);
     this.#objects += 1;
     const isDue = this.#objects > objectsBeforeCompilation && this.nonTextFields.length < this.fields.length;
     if (isDue) this.#projection = compileProjection(this.fields);
@@ -86,34 +89,85 @@ export class SelectionPlan {
   }
 }
 
-export interface PlannerParts {
-  schema: GraphQLSchema;
-  fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  /** The variables that `@skip` and `@include` use. */
-  conditions: Readonly<Record<string, unknown>>;
-  /** Receives the number of planned fields. */
-  onPlanned: (fieldCount: number) => void;
-}
-
 const texts = new Set<GraphQLOutputType>([GraphQLString, GraphQLID]);
 
 type Selection = SelectionSetNode['selections'][number];
 type FieldNodes = [FieldNode, ...FieldNode[]];
 
-/** Plans the selections of one operation, for one combination of its conditions. */
-export class Planner {
-  readonly #parts: PlannerParts;
+/** The plans of one operation: one for each combination of the variables in its `@skip` and `@include`. */
+interface OperationPlans {
+  conditions: readonly string[];
+  byConditions: Map<string, SelectionPlan>;
+}
 
-  constructor(parts: PlannerParts) {
-    this.#parts = parts;
+const maxPlans = 16;
+/** A small document can spread fragments to many fields: the planned fields of all operations are limited together. */
+const maxPlannedFields = 100_000;
+
+/** They are not in the compiled operations, because all of them are dropped at once. */
+let plans = new WeakMap<OperationDefinitionNode, OperationPlans>();
+let plannedFields = 0;
+
+/** The plan of a validated operation, which is created once. @throws GraphQLError where a condition at the root is null. */
+export function findPlan(args: ValidatedExecutionArgs): SelectionPlan {
+  if (plannedFields > maxPlannedFields) {
+    plans = new WeakMap();
+    plannedFields = 0;
+  }
+  let found = plans.get(args.operation);
+  if (!found) {
+    found = { conditions: findConditions(args.document), byConditions: new Map() };
+    plans.set(args.operation, found);
+  }
+  const { conditions, byConditions } = found;
+  const key = conditions.length === 0 ? '' : conditions.map((name) => args.variableValues.coerced[name]).join();
+  let plan = byConditions.get(key);
+  if (!plan) {
+    if (byConditions.size >= maxPlans) byConditions.clear();
+    plan = new Planner(args, conditions).planOperation(args.operation);
+    byConditions.set(key, plan);
+  }
+  return plan;
+}
+
+/** The names of the variables that decide which fields are selected. */
+function findConditions(document: DocumentNode): string[] {
+  const conditions = new Set<string>();
+  visit(document, {
+    Directive({ name, arguments: given = [] }) {
+      if (name.value !== 'skip' && name.value !== 'include') return;
+      for (const { value } of given) if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
+    },
+  });
+  return [...conditions];
+}
+
+/** Plans the selections of one operation, for one combination of its conditions. */
+class Planner {
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: ValidatedExecutionArgs['fragmentDefinitions'];
+  /** The variables that `@skip` and `@include` use. A plan outlives the request, so it must not hold its other variables. */
+  readonly #conditions: Record<string, unknown> = Object.create(null);
+
+  constructor({ schema, fragmentDefinitions, variableValues }: ValidatedExecutionArgs, names: readonly string[]) {
+    this.#schema = schema;
+    this.#fragments = fragmentDefinitions;
+    const { coerced } = variableValues;
+    for (const name of names) if (name in coerced) this.#conditions[name] = coerced[name];
   }
 
-  planSelection(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): SelectionPlan {
+  planOperation({ operation, selectionSet }: OperationDefinitionNode): SelectionPlan {
+    const type = this.#schema.getRootType(operation);
+    if (!type) throw new Error(`The schema has no ${operation}.`);
+    return this.#planSelection(type, [selectionSet]);
+  }
+
+  #planSelection(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): SelectionPlan {
     const nodes = new Map<string, FieldNodes>();
     const visited = new Set<string>();
     for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, visited);
     const fields = [...nodes].flatMap(([responseName, same]) => this.#planField(type, responseName, same) ?? []);
-    this.#parts.onPlanned(fields.length);
+    plannedFields += fields.length;
     return new SelectionPlan(fields);
   }
 
@@ -134,8 +188,7 @@ export class Planner {
         continue;
       }
       const fragment = this.#openFragment(selection, visited);
-      if (fragment && applies(this.#parts.schema, fragment, type))
-        this.#collect(type, fragment.selectionSet, nodes, visited);
+      if (fragment && applies(this.#schema, fragment, type)) this.#collect(type, fragment.selectionSet, nodes, visited);
     }
   }
 
@@ -147,20 +200,20 @@ export class Planner {
     const name = selection.name.value;
     if (visited.has(name)) return undefined;
     visited.add(name);
-    return this.#parts.fragments[name];
+    return this.#fragments[name];
   }
 
   /** @throws GraphQLError VARIABLES_INVALID if a condition is null. */
   #isIncluded(selection: Selection): boolean {
     if (!selection.directives?.length) return true;
-    const variables = { sources: {}, coerced: this.#parts.conditions };
+    const variables = { sources: {}, coerced: this.#conditions };
     const read = (directive: GraphQLDirective) =>
       orVariablesInvalid(() => getDirectiveValues(directive, selection, variables))?.['if'];
     return read(GraphQLSkipDirective) !== true && read(GraphQLIncludeDirective) !== false;
   }
 
   #planField(parentType: GraphQLObjectType, responseName: string, nodes: FieldNodes): FieldPlan | undefined {
-    const field = this.#parts.schema.getField(parentType, nodes[0].name.value);
+    const field = this.#schema.getField(parentType, nodes[0].name.value);
     if (!field) return undefined;
     const resolve = field.resolve === defaultFieldResolver ? undefined : field.resolve;
     const isText = !resolve && texts.has(getNullableType(field.type));
@@ -175,7 +228,7 @@ export class Planner {
     const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const plans = new Map<GraphQLObjectType, SelectionPlan>();
     const selectionOf = (objectType: GraphQLObjectType) => {
-      const plan = plans.get(objectType) ?? this.planSelection(objectType, selectionSets);
+      const plan = plans.get(objectType) ?? this.#planSelection(objectType, selectionSets);
       plans.set(objectType, plan);
       return plan;
     };

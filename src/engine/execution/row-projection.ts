@@ -1,4 +1,7 @@
-import type { AnswerSize } from '../answer.ts';
+/** The answer whose characters are counted. */
+export interface CountedAnswer {
+  characters: number;
+}
 
 /** The part of a planned field that a projection depends on. */
 interface ProjectedField {
@@ -11,9 +14,9 @@ interface ProjectedField {
 
 /**
  * Creates the answer's object for a row, with its texts and with undefined for all other fields. Returns undefined if a
- * text is not a string. The characters of the texts are added to `size`.
+ * text is not a string. The characters of the texts are added to those of `answer`.
  */
-export type RowProjection = (row: unknown, size: AnswerSize) => Record<string, unknown> | undefined;
+export type RowProjection = (row: unknown, answer: CountedAnswer) => Record<string, unknown> | undefined;
 
 /**
  * Compiles `(row) => ({ id: row.id, … })` for this selection. V8 then knows the location of each property, which it
@@ -26,10 +29,10 @@ export function compileProjection(fields: readonly ProjectedField[]): RowProject
   const code = `
     const { ${reads.join(', ')} } = row;
     if (!(${texts.map(printCheck).join(' && ')})) return undefined;
-    size.characters += ${texts.map(printLength).join(' + ')};
+    answer.characters += ${texts.map(printLength).join(' + ')};
     return { ${fields.map(printEntry).join(', ')} };`;
   try {
-    return new Function('row', 'size', code) as RowProjection;
+    return new Function('row', 'answer', code) as RowProjection;
   } catch {
     // The process does not allow code generation from strings.
     return () => undefined;

@@ -10,7 +10,7 @@ import {
 import { findAccount, toPublicUser } from '../../data/domain/users.ts';
 import type { ApiKeyRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
-import type { Span } from '../../tracing/span.ts';
+import type { Span } from '../../tracing/tracing.ts';
 import { type Credential, findRevocation, type Scope, scopes, type Viewer } from '../viewer.ts';
 import { generateKey, hashKey, isWellFormed, prefixOf } from './key-text.ts';
 

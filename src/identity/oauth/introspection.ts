@@ -5,7 +5,7 @@ import { FixedWindow, type WindowOptions } from '../../common/fixed-window.ts';
 import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
-import type { Span } from '../../tracing/span.ts';
+import type { Span } from '../../tracing/tracing.ts';
 import { invalidToken } from '../viewer.ts';
 import type { Issuer } from './issuer.ts';
 import { TokenWatch } from './token-watch.ts';

@@ -2,7 +2,7 @@ import { errors as joseErrors } from 'jose';
 import { ClientError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import { RecentReports } from '../../log/recent-reports.ts';
-import { type Span, withinSpan } from '../../tracing/span.ts';
+import { type Span, withinSpan } from '../../tracing/tracing.ts';
 import { invalidToken } from '../viewer.ts';
 
 const timeoutMs = 5_000;

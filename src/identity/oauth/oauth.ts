@@ -10,7 +10,7 @@ import { readsWithin } from '../../data/database/measured-database.ts';
 import { findAccountBySubject, findOrCreateAccountBySubject } from '../../data/domain/oauth-subjects.ts';
 import { toPublicUser } from '../../data/domain/users.ts';
 import type { Log } from '../../log/log.ts';
-import type { Span } from '../../tracing/span.ts';
+import type { Span } from '../../tracing/tracing.ts';
 import { findRevocation, invalidToken, type Scope, scopes, type Viewer } from '../viewer.ts';
 import { Introspection, type TokenSender } from './introspection.ts';
 import { Issuer, toTokenError } from './issuer.ts';

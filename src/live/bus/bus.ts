@@ -1,6 +1,6 @@
 import type { EventContent, RoomEvent } from '../../data/event-log/events.ts';
 import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
-import { readTraceContext } from '../../tracing/trace-context.ts';
+import { readTraceContext } from '../../tracing/tracing.ts';
 import {
   asRecord,
   fields,

@@ -12,8 +12,7 @@ import {
 import { type ExtensionEvents, traitsOf } from '../../data/event-log/room-event-types.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
-import type { Tracing } from '../../tracing/span.ts';
-import type { TraceContext } from '../../tracing/trace-context.ts';
+import type { TraceContext, Tracing } from '../../tracing/tracing.ts';
 import { type AccessHolder, endWithoutAccess } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { encodeCursor } from '../cursor.ts';

@@ -1,5 +1,5 @@
 import { type InboxEvent, isReadFailure, type LogPosition, type RoomEvent } from '../../data/event-log/events.ts';
-import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
+import { errorTypeOf, type Tracing } from '../../tracing/tracing.ts';
 import { startDelivery } from '../event-spans.ts';
 import type { Feed, FeedGroup } from '../feed/feed.ts';
 import type { LiveCounts } from '../live-counts.ts';

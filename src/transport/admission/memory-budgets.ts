@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Answer } from '../../engine/answer.ts';
-import type { Call, PreparedOperation } from '../../engine/operation.ts';
+import type { PreparedOperation } from '../../engine/operation.ts';
+import type { Call } from '../../engine/operation-reports.ts';
 import { ClientError } from '../../errors.ts';
 
 /** Both limits are numbers of answers of the maximum length. */

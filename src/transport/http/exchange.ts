@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Failing } from '../../common/contain.ts';
-import type { Call } from '../../engine/operation.ts';
+import type { Call } from '../../engine/operation-reports.ts';
 import type { BodyBudget } from '../admission/memory-budgets.ts';
 import type { HttpMetrics, MeasuredRequest } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -14,7 +14,6 @@ export const exceptions: Readonly<Record<string, string>> = {
   'common/event-loop.ts': settles,
   'common/limited-queue.ts': settles,
   'tracing/open-tracing.ts': atEnd,
-  'tracing/otlp-exporter.ts': settles,
   'engine/limits/redis-windows.ts': settles,
   'changes/background-work.ts': contained,
   'identity/credential-watch.ts': contained,

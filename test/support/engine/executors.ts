@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ExecutionResult, executeRootSelectionSet, type GraphQLError, type ValidatedExecutionArgs } from 'graphql';
 import { Cancellation } from '../../../src/common/cancellation.ts';
-import { Executor } from '../../../src/engine/execution/executor.ts';
+import { Execution } from '../../../src/engine/execution/execution.ts';
 
 export type Execute = (args: ValidatedExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
-
-const executor = new Executor();
 
 /** The two executors that must give equal results: the one of graphql and Postroom's own. */
 export const stock: Execute = executeRootSelectionSet;
@@ -14,7 +12,7 @@ export const compiled: Execute = (args) => {
   const cancellation = new Cancellation();
   if (signal?.aborted) cancellation.cancel(signal.reason);
   signal?.addEventListener('abort', () => cancellation.cancel(signal.reason));
-  return executor.execute(args, { cancellation });
+  return new Execution(args, { cancellation }).run();
 };
 
 /** The comparable parts of an error: its serialised form and the name of its original error. */

@@ -1,4 +1,6 @@
 import {
+  type ASTVisitor,
+  BREAK,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -6,6 +8,7 @@ import {
   OverlappingFieldsCanBeMergedRule,
   parse,
   specifiedRules,
+  type ValidationContext,
   type ValidationRule,
   validate,
 } from 'graphql';
@@ -14,16 +17,15 @@ import { withoutTraces } from '../../common/stack-traces.ts';
 import type { Config } from '../../config/config.ts';
 import { findClientError, requestError } from '../answer.ts';
 import { createDepthCheck } from '../limits/depth.ts';
-import { createSourceCheck } from '../limits/document.ts';
-import { checkExpanded } from '../limits/expanded.ts';
-import { IdempotentFieldsRule } from './idempotent-fields.ts';
+import { checkExpanded, createSourceCheck } from '../limits/document.ts';
 
-/** Parses and validates documents, within the limits. */
-export type Pipeline = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
+/**
+ * Parses and validates a text, within the limits. @throws GraphQLError GRAPHQL_PARSE_FAILED; ClientError if the text is too
+ * large or too complex.
+ */
+export type DocumentCheck = (source: string) => { document: DocumentNode; errors: readonly GraphQLError[] };
 
-export type PipelineConfig = Pick<Config, 'limits' | 'introspection'>;
-
-type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
+export type DocumentCheckConfig = Pick<Config, 'limits' | 'introspection'>;
 
 const maxErrors = 10;
 /**
@@ -33,26 +35,30 @@ const maxErrors = 10;
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 /** `suggestions`: whether errors suggest names of the schema. */
-export function createPipeline(
+export function createDocumentCheck(
   schema: GraphQLSchema,
-  config: PipelineConfig,
+  config: DocumentCheckConfig,
   suggestions = config.introspection,
-): Pipeline {
+): DocumentCheck {
   const plugins = [useLimitedRules(config, suggestions)];
   const yoga = createYoga({ schema, logging: false, maskedErrors: false, parserAndValidationCache: false, plugins });
-  return yoga.getEnveloped();
+  const { parse, validate } = yoga.getEnveloped();
+  return (source) => {
+    const document: DocumentNode = parse(source);
+    return { document, errors: validate(schema, document) };
+  };
 }
 
 /** The rules for parsing and validating. The first check that finds errors ends the validation. */
-function useLimitedRules({ limits, introspection }: PipelineConfig, suggestions: boolean): Plugin {
+function useLimitedRules({ limits, introspection }: DocumentCheckConfig, suggestions: boolean): Plugin {
   const checkSource = createSourceCheck(limits);
   const checkRules =
-    (...rules: ValidationRule[]): DocumentCheck =>
-    (schema, document) =>
+    (...rules: ValidationRule[]) =>
+    (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] =>
       withTraceOfFaults(() => validate(schema, document, rules, { maxErrors, hideSuggestions: !suggestions })).map(
         (error) => (findClientError(error) ? error : requestError('GRAPHQL_VALIDATION_FAILED', undefined, error)),
       );
-  const checks: DocumentCheck[] = [
+  const checks: ((schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[])[] = [
     // Before the standard rules, which would take long on the documents that it refuses.
     (_, document) => checkExpanded(document),
     checkRules(...linearRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])),
@@ -84,7 +90,6 @@ function withTraceOfFaults(check: () => readonly GraphQLError[]): readonly Graph
   }
 }
 
-/** @throws GraphQLError GRAPHQL_PARSE_FAILED; ClientError if the text is too large or too complex. */
 function parseChecked(source: string, checkSource: (source: string) => void): DocumentNode {
   try {
     checkSource(source);
@@ -93,4 +98,20 @@ function parseChecked(source: string, checkSource: (source: string) => void): Do
     if (error instanceof GraphQLError) throw requestError('GRAPHQL_PARSE_FAILED', undefined, error);
     throw error;
   }
+}
+
+/** `@idempotent` is refused where it has no effect: a client that relies on it would repeat a change. */
+function IdempotentFieldsRule(context: ValidationContext): ASTVisitor {
+  return {
+    Directive(node) {
+      if (node.name.value !== 'idempotent' || context.getFieldDef()?.extensions['isIdempotent']) return undefined;
+      const field = `${context.getParentType()?.name}.${context.getFieldDef()?.name ?? ''}`;
+      const mutations = Object.values(context.getSchema().getMutationType()?.getFields() ?? {});
+      const supported = mutations.filter(({ extensions }) => extensions['isIdempotent']).map(({ name }) => name);
+      const message = `@idempotent has no effect on ${field}. It is supported by: ${supported.join(', ')}.`;
+      const from = new GraphQLError(message, { nodes: node });
+      context.reportError(requestError('VALIDATION_ERROR', message, from, { details: [{ field, issue: 'invalid' }] }));
+      return BREAK;
+    },
+  };
 }
