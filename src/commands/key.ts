@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { toName } from '../common/names.ts';
 import { ClientError } from '../errors.ts';
-import { createApiKey } from '../identity/api-key/api-key.ts';
+import { createApiKey } from '../identity/api-key.ts';
 import { scopes } from '../identity/viewer.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
 import { WrongArguments } from './failure.ts';

@@ -5,8 +5,7 @@ import { readsWithin } from '../data/database/measured-database.ts';
 import { ClientError } from '../errors.ts';
 import { type Log, logFailures } from '../log/log.ts';
 import type { Span } from '../tracing/span.ts';
-import { authenticateApiKey } from './api-key/api-key.ts';
-import { looksLikeApiKey } from './api-key/key-text.ts';
+import { authenticateApiKey, looksLikeApiKey } from './api-key.ts';
 import type { Audit } from './audit.ts';
 import { CredentialWatch, type WatchCredentials } from './credential-watch.ts';
 import type { TokenSender } from './oauth/introspection.ts';
@@ -34,7 +33,8 @@ interface IdentityParts {
 /** Creates the parts that verify the credentials of a request, and that watch the credentials of open connections. */
 export function createIdentity(parts: IdentityParts) {
   const { config, database, audit, chargeAddress, log } = parts;
-  const oauth = config.oauth && new OAuth(config.oauth, config.rate, log);
+  const onRefused = (token: string) => credentials.refuseToken(token);
+  const oauth = config.oauth && new OAuth(config.oauth, config.rate, log, onRefused);
   const viewers = new ViewerCache();
   const onError = logFailures(log, 'credentials could not be checked, and will be checked again');
   const credentials = new CredentialWatch({ db: database.checks, oauth, viewers, onError });
@@ -54,7 +54,6 @@ export function createIdentity(parts: IdentityParts) {
   return {
     authenticate,
     watchCredentials: ((viewer, end) => credentials.watch(viewer, end)) satisfies WatchCredentials,
-    viewers,
     credentials,
     stop() {
       credentials.stop();

@@ -1,14 +1,16 @@
 import DataLoader from 'dataloader';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import type { LogPosition } from '../event-log/events.ts';
 import { findUserHead } from '../event-log/user-events.ts';
 import { findLastPosts, type PostReading } from '../lists/post-lists.ts';
-import type { PostRow, PublicUser, RoomRow } from '../tables.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
+import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
 import { findMemberships } from './memberships.ts';
 import { findUnread } from './read-positions.ts';
 import { findDirectUsers } from './rooms.ts';
-import { findByIds } from './rows-by-ids.ts';
 import { findEmails } from './users.ts';
+import { arePostsNotErased } from './visible-rooms.ts';
 
 /** The maximum number of posts that one statement reads; a page has no more bodies. */
 const maxPosts = { withBodies: 100, withoutBodies: 150 };
@@ -96,4 +98,52 @@ function createLastPostsLoader(db: Db, reading: PostReading, last: number): Data
   };
   const most = reading.readsBodies ? maxPosts.withBodies : maxPosts.withoutBodies;
   return new DataLoader(find, { maxBatchSize: Math.ceil(most / last) });
+}
+
+interface Rows {
+  users: PublicUser;
+  posts: PostRow;
+  rooms: RoomRow;
+}
+
+/** Whether a row is not being deleted in the background. */
+const isNotDeleted: { [Table in keyof Rows]: RawBuilder<boolean> } = {
+  users: sql`1 = 1`,
+  posts: arePostsNotErased('posts.authorId'),
+  rooms: sql`"deletedAt" is null`,
+};
+
+/** The maximum number of ids for which a compiled statement is cached; a page has no more rows. */
+const maxCachedIds = 100;
+/** Compiled statements per database, because databases differ in their SQL. */
+const compiledByIds = new WeakMap<object, Map<string, CompiledQuery>>();
+
+/** The rows with these ids, in any order. The statement is compiled once for each number of ids. */
+async function findByIds<Table extends keyof Rows>(
+  db: Db,
+  table: Table,
+  ids: readonly string[],
+): Promise<Rows[Table][]> {
+  const { adapter } = db.getExecutor();
+  const cache = compiledByIds.get(adapter) ?? new Map<string, CompiledQuery>();
+  compiledByIds.set(adapter, cache);
+  const key = `${table} ${ids.length}`;
+  const compiled = cache.get(key) ?? compileByIds(db, table, ids);
+  if (ids.length <= maxCachedIds) cache.set(key, compiled);
+  const { rows } = await db.executeQuery<Rows[Table]>({ ...compiled, parameters: ids } as CompiledQuery<Rows[Table]>);
+  return rows;
+}
+
+const columnsOfRows: { [Table in keyof Rows]: readonly (keyof Rows[Table] & string)[] } = {
+  users: publicUserColumns,
+  posts: postColumns,
+  rooms: roomColumns,
+};
+
+function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
+  const { ref } = db.dynamic;
+  const columns = columnsOfRows[table].map((column) =>
+    column === 'body' ? dialectOf(db).countedBody().as(column) : ref(column),
+  );
+  return db.selectFrom(table).where('id', 'in', ids).where(isNotDeleted[table]).select(columns).compile();
 }

@@ -1,8 +1,7 @@
 import { chunksOf } from '../../common/chunks.ts';
 import type { Db } from '../database/database.ts';
 import { type NewPlainEvent, timeOfAppended } from '../event-log/events.ts';
-import { createConnectionFinder } from '../lists/key-ranges.ts';
-import { encodeKey } from '../lists/pages.ts';
+import { createConnectionFinder, encodeKey } from '../lists/pages.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { type PublicUser, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';

@@ -8,9 +8,9 @@ import { ClientError } from '../../errors.ts';
 import type { Span } from '../../tracing/span.ts';
 import { invalidToken } from '../viewer.ts';
 import type { Issuer } from './issuer.ts';
-import { TokenWatch } from './token-watch.ts';
 
-const ttlMs = 30_000;
+/** How long an answer of the issuer is used. */
+export const ttlMs = 30_000;
 const keepsStale = { allowStale: true, noDeleteOnStaleGet: true };
 const maxActive = 10_000;
 const maxRefused = 1_000;
@@ -39,7 +39,6 @@ export class Introspection {
     ...limits,
     refusal: () => new ClientError('SERVICE_UNAVAILABLE', tooManyTokens, { retryAfterMs: 1_000 }),
   });
-  readonly #watch: TokenWatch;
   readonly #refusals: FixedWindow | undefined;
   /** The claims of active tokens. Stale ones are kept, because these tokens are not guesses. */
   readonly #active = new LRUCache<string, JWTPayload>({ max: maxActive, ttl: ttlMs, ...keepsStale });
@@ -49,7 +48,6 @@ export class Introspection {
   constructor(parts: IntrospectionParts) {
     this.#parts = parts;
     this.#refusals = parts.refusals.limit === 0 ? undefined : new FixedWindow(parts.refusals);
-    this.#watch = new TokenWatch(ttlMs, (token) => this.#ask(token), parts.issuer);
   }
 
   /**
@@ -66,13 +64,15 @@ export class Introspection {
     return result;
   }
 
-  /** Calls `onRefused` when the issuer no longer accepts the token. Returns a function that ends the watch. */
-  watch(token: string, onRefused: () => void): () => void {
-    return this.#watch.add(token, onRefused, performance.now() + this.#active.getRemainingTTL(keyOf(token)));
+  /** Asks about a token that was active. @throws ClientError UNAUTHENTICATED, BAD_GATEWAY. */
+  async checkAgain(token: string): Promise<void> {
+    const result = await this.#ask(token);
+    if (typeof result === 'string') throw invalidToken(result);
   }
 
-  close(): void {
-    this.#watch.close();
+  /** How long the answer about an active token is still used. */
+  remainingMs(token: string): number {
+    return this.#active.getRemainingTTL(keyOf(token));
   }
 
   #askInTurn(token: string, { address, span }: TokenSender, wasActive: boolean): Promise<JWTPayload | string> {
@@ -106,7 +106,6 @@ export class Introspection {
     }
     this.#active.delete(keyOf(token));
     this.#refused.set(keyOf(token), fault);
-    this.#watch.end(token);
     return fault;
   }
 }
