@@ -14,7 +14,6 @@ import { ClientMemory } from '../src/engine/limits/client-memory.ts';
 import { ClientError } from '../src/errors.ts';
 import { CredentialWatch } from '../src/identity/credential-watch.ts';
 import type { Viewer } from '../src/identity/viewer.ts';
-import { ViewerCache } from '../src/identity/viewer-cache.ts';
 import type { Bus } from '../src/live/bus/bus.ts';
 import { NetworkBus } from '../src/live/bus/network-bus.ts';
 import { followCommonMessages } from '../src/live/common-messages.ts';
@@ -113,7 +112,7 @@ export class Node {
     const documents = createAutomaticDocuments();
     this.engine = createEngine({ schema, documents, services, fanOut, statusStreams, presence, config, log });
     const db = database.checks;
-    this.credentials = new CredentialWatch({ db, oauth: undefined, viewers: new ViewerCache(), onError });
+    this.credentials = new CredentialWatch({ db, oauth: undefined, viewers: { forget() {}, clear() {} }, onError });
   }
 
   /** Call it in a step of the node. */

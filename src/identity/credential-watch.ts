@@ -5,7 +5,6 @@ import { findApiKeys } from '../data/domain/api-keys.ts';
 import { findCredentialStates } from '../data/domain/users.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { findRevocation, isRevokedByGeneration, keyIdOf, type Viewer } from './viewer.ts';
-import type { ViewerCache } from './viewer-cache.ts';
 
 const checkIntervalMs = 1_000;
 /** The number of credentials that are checked in one turn of the event loop, so that checks do not delay events. */
@@ -32,7 +31,8 @@ interface CredentialWatchParts {
   db: Db;
   /** Undefined if no issuer is configured. */
   oauth: Pick<OAuth, 'checkOpen'> | undefined;
-  viewers: ViewerCache;
+  /** Forgets the cached viewers of a user or of an API key, or all. */
+  viewers: { forget(id: string): void; clear(): void };
   onError: (error: unknown) => void;
 }
 

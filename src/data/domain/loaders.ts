@@ -6,8 +6,7 @@ import { findUserHead } from '../event-log/user-events.ts';
 import { findLastPosts, type PostReading } from '../lists/post-lists.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
-import { findMemberships } from './memberships.ts';
-import { findUnread } from './read-positions.ts';
+import { findReadUpTo, findUnread, type UserAndRooms } from './read-positions.ts';
 import { findDirectUsers } from './rooms.ts';
 import { findEmails } from './users.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
@@ -23,7 +22,7 @@ export type Loaders = ReturnType<typeof createLoaders>;
 /** Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. */
 export function createLoaders(db: Db, reading: () => PostReading) {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
-  const readUpTo = createUserRoomLoader((userId, roomIds) => findMemberships(db, userId, roomIds));
+  const readUpTo = createUserRoomLoader(db, findReadUpTo);
   return {
     user: createLoader<PublicUser>((ids) => findByIds(db, 'users', ids)),
     /** The e-mail of a user, for viewers who may see it. It is read after the user, so it is at least as new. */
@@ -36,13 +35,13 @@ export function createLoaders(db: Db, reading: () => PostReading) {
     /** The position of the latest event in the log of a user. */
     userHead: new DataLoader<string, LogPosition>((ids) => Promise.all(ids.map((id) => findUserHead(db, id)))),
     /** The id of the other user of a direct room of a user. */
-    directUser: createUserRoomLoader((userId, roomIds) => findDirectUsers(db, userId, roomIds)),
+    directUser: createUserRoomLoader(db, findDirectUsers),
     /** Whether a user is a member of a room. */
     isMember: async (userId: string, roomId: string) => (await readUpTo(userId, roomId)) !== undefined,
     /** The time up to which a member has read a room; undefined for other users. */
     readUpTo,
     /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
-    unread: createUserRoomLoader((userId, roomIds) => findUnread(db, userId, roomIds)),
+    unread: createUserRoomLoader(db, findUnread),
     /** The last `last` published posts of an author, newest last. */
     lastPosts(authorId: string, last: number): Promise<PostRow[]> {
       const loader = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
@@ -77,13 +76,15 @@ function createLoader<Row extends { id: string }>(find: (ids: readonly string[])
 
 /** Loads a value for each user and room. */
 function createUserRoomLoader<Value>(
-  find: (userId: string, roomIds: readonly string[]) => Promise<Map<string, Value>>,
+  db: Db,
+  find: (db: Db, values: UserAndRooms) => Promise<{ roomId: string; value: Value }[]>,
 ): (userId: string, roomId: string) => Promise<Value | undefined> {
   const loaders = new Map<string, DataLoader<string, Value | undefined>>();
   return (userId, roomId) => {
     const load = async (roomIds: readonly string[]) => {
-      const found = await find(userId, roomIds);
-      return roomIds.map((id) => found.get(id));
+      const rows = await find(db, { userId, roomIds: JSON.stringify(roomIds) });
+      const values = new Map(rows.map(({ roomId, value }) => [roomId, value]));
+      return roomIds.map((id) => values.get(id));
     };
     const loader = loaders.get(userId) ?? new DataLoader(load);
     loaders.set(userId, loader);
