@@ -59,9 +59,7 @@ export class OAuth {
     this.#onRefused = onRefused;
     this.#issuer = new Issuer(log);
     const { introspectionUrl: url } = options;
-    this.#introspection = url
-      ? new Introspection({ settings: options, url, refusals, issuer: this.#issuer })
-      : undefined;
+    this.#introspection = url ? new Introspection(options, url, refusals, this.#issuer) : undefined;
   }
 
   /**
@@ -105,9 +103,8 @@ export class OAuth {
     if (!this.#dueAt.has(token)) return;
     this.#dueAt.set(token, performance.now() + (isJwt(token) ? refreshIntervalMs : ttlMs));
     try {
-      if (!isJwt(token)) return await this.#introspection?.checkAgain(token);
       await yieldWhenDue();
-      await this.#verify(token);
+      await (isJwt(token) ? this.#verify(token) : this.#introspection?.ask(token));
     } catch (error) {
       this.#report(error, token);
     }
