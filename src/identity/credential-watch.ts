@@ -103,8 +103,9 @@ export class CredentialWatch {
 
   #checkTokens(): void {
     const { oauth, onError } = this.#parts;
+    if (!oauth) return;
     const tokens = [...this.#watched].flatMap((watched) => tokenOf(watched) ?? []);
-    oauth?.checkOpen(new Set(tokens)).catch(onError);
+    oauth.checkOpen(new Set(tokens)).catch(onError);
   }
 
   async #checkBatches(): Promise<void> {
