@@ -14,7 +14,6 @@ import { ClientMemory } from '../src/engine/limits/client-memory.ts';
 import { ClientError } from '../src/errors.ts';
 import { CredentialWatch } from '../src/identity/credential-watch.ts';
 import type { Viewer } from '../src/identity/viewer.ts';
-import { ViewerCache } from '../src/identity/viewer-cache.ts';
 import type { Bus } from '../src/live/bus/bus.ts';
 import { NetworkBus } from '../src/live/bus/network-bus.ts';
 import { followCommonMessages } from '../src/live/common-messages.ts';
@@ -66,7 +65,6 @@ export class Node {
   readonly trimming: BackgroundWork;
   readonly #inventory: Inventory;
   readonly #crash: () => void;
-  readonly #viewers = new ViewerCache();
   #leave = () => {};
 
   private constructor({ name, disk, keptEvents, schema, scheduler, faults, server, onCommit, onDefect }: NodeParts) {
@@ -123,7 +121,7 @@ export class Node {
     const documents = createAutomaticDocuments();
     this.engine = createEngine({ schema, documents, services, fanOut, statusStreams, presence, config, log });
     const db = database.checks;
-    this.credentials = new CredentialWatch({ db, oauth: undefined, viewers: this.#viewers, onError });
+    this.credentials = new CredentialWatch({ db, oauth: undefined, viewers: { forget() {}, clear() {} }, onError });
   }
 
   /** Call it in a step of the node. */
@@ -131,8 +129,7 @@ export class Node {
     const node = new Node(parts);
     await (node.bus as NetworkBus).open();
     const { bus, fanOut, presence, credentials } = node;
-    const viewers = node.#viewers;
-    node.#leave = await followCommonMessages(bus, { fanOut, presence, viewers, credentials, onError() {} });
+    node.#leave = await followCommonMessages(bus, { fanOut, presence, credentials, onError() {} });
     await node.#inventory.open();
     node.deletions.start();
     return node;

@@ -108,7 +108,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const engine = createEngine({ ...common, schema, documents, services, statusStreams, sharedRate });
     const identity = createIdentity({ config, database, sessions, audit, chargeAddress: engine.chargeAddress, log });
     opened.defer(identity.stop);
-    const { authenticate, watchCredentials, viewers, credentials } = identity;
+    const { authenticate, watchCredentials, credentials } = identity;
     const servers = createServers({
       ...common,
       engine,
@@ -121,7 +121,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       timings,
     });
     opened.defer(servers.stopMetrics);
-    const leaveBus = await followCommonMessages(bus, { fanOut, presence, viewers, credentials, onError });
+    const leaveBus = await followCommonMessages(bus, { fanOut, presence, credentials, onError });
     await inventory.open();
     const trimming = createTrimming(
       database,

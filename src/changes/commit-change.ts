@@ -18,7 +18,10 @@ export interface ChangeRecord {
    * Writes an event into the log together with its change, and publishes it to the room after the commit. The result is
    * the stored row. Like that of `write`, it should not be awaited inside the transaction: the room is locked.
    */
-  append: Append;
+  append: {
+    (event: NewPostEvent): Promise<PostRow>;
+    <Row>(event: NewPlainEvent<Row>): Promise<Row>;
+  };
   /**
    * Takes a statement that has been started and is not awaited inside the transaction: it is sent together with the
    * commit. If it fails, the transaction fails.
@@ -28,11 +31,6 @@ export interface ChangeRecord {
   announce: (message: BusMessage) => void;
   /** Runs an effect after the commit; it does not run if the transaction fails. */
   afterCommit: (effect: () => void) => void;
-}
-
-interface Append {
-  (event: NewPostEvent): Promise<PostRow>;
-  <Row>(event: NewPlainEvent<Row>): Promise<Row>;
 }
 
 /**

@@ -1,15 +1,24 @@
-import type { Database } from '../data/database/database.ts';
+import type { Database, Db } from '../data/database/database.ts';
 import {
+  deleteOtherRows,
+  deletePosts,
   deleteRoomRows,
+  type ErasedAccount,
+  endErasure,
+  eraseKeysOf,
   findDeletedRoom,
   findErasedAccount,
+  findRemains,
+  hasRemains,
   hasUnfinishedDeletions,
 } from '../data/domain/deletions.ts';
 import type { ExtensionTable } from '../data/domain/extension-tables.ts';
+import { deleteMember } from '../data/domain/memberships.ts';
+import { lockRooms, updateRoom } from '../data/domain/rooms.ts';
+import type { NewPlainEvent } from '../data/event-log/events.ts';
 import type { Bus } from '../live/bus/bus.ts';
 import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
-import { commitChange } from './commit-change.ts';
-import { eraseRows } from './erasure.ts';
+import { type ChangeRecord, commitChange } from './commit-change.ts';
 
 /** Deletes the rows of deleted accounts and rooms, also those that another process has left. */
 export function createDeletions(
@@ -54,3 +63,67 @@ function deleteRoom(database: Database, limit: number, extensionTables: readonly
     return true;
   });
 }
+
+/**
+ * Deletes up to `limit` rows of an erased account: its drafts, its published posts if they are to be deleted, and its
+ * memberships, mutes, earlier memberships and idempotency keys. Also erases its API keys, and removes it as the owner of
+ * rooms and as the actor of events. Writes an event about each change of a room. Returns false if rows remain.
+ */
+export async function eraseRows(
+  db: Db,
+  record: ChangeRecord,
+  account: ErasedAccount,
+  limit: number,
+  extensionTables: readonly ExtensionTable[],
+): Promise<boolean> {
+  const applications = await eraseKeysOf(db, account.id, limit);
+  for (const userId of applications) record.announce({ type: 'userDeleted', userId });
+  const left = limit - applications.length - (await changeRooms(db, record, account, limit - applications.length));
+  if (left <= 0 || (await deleteOtherRows(db, account, left, extensionTables)) >= left) return false;
+  // The erased accounts of applications have rows, too.
+  if (applications.length > 0 || (await hasRemains(db, account, extensionTables))) return false;
+  // What the extensions' rows had may be in cached events.
+  if (extensionTables.length > 0) record.announce({ type: 'contentErased' });
+  await endErasure(db, account.id);
+  return true;
+}
+
+/** Returns the number of rows that it found. The events have no actor. */
+async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAccount, limit: number): Promise<number> {
+  const { posts, joined, owned } = await findRemains(db, account, limit);
+  const rooms = await lockRooms(db, [...posts.map(({ roomId }) => roomId), ...joined, ...owned]);
+  const byId = new Map(rooms.map((room) => [room.id, room]));
+  const deleted = await deletePosts(
+    db,
+    posts.map(({ id }) => id),
+  );
+  // A deleted room has no more events.
+  await Promise.all([
+    ...deleted
+      .filter(({ roomId }) => byId.has(roomId))
+      .map((post) => append({ ...eventOf('PostDeleted', post.roomId, post), store: nothing })),
+    ...joined.map((roomId) => {
+      const store = (db: Db) => deleteMember(db, { roomId, userId: account.id });
+      return byId.has(roomId) ? append({ ...eventOf('MemberLeft', roomId, account), store }) : store(db);
+    }),
+    ...owned
+      .flatMap((id) => byId.get(id) ?? [])
+      .map((room) => {
+        const store = (db: Db) => updateRoom(db, room, { ownerId: null });
+        const changed = { id: room.id, version: room.version + 1 };
+        return append({ ...eventOf('RoomUpdated', room.id, changed), store });
+      }),
+  ]);
+  return posts.length + joined.length + owned.length;
+}
+
+function eventOf(
+  type: NewPlainEvent<unknown>['type'],
+  roomId: string,
+  { id, version }: { id: string; version: number },
+) {
+  return { type, roomId, subjectId: id, version, actorId: null };
+}
+
+/** The row was deleted before. */
+async function nothing(): Promise<void> {}

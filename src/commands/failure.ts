@@ -2,7 +2,7 @@ import { BadSetting } from '../config/bad-setting.ts';
 import { BackupError } from '../data/database/backup.ts';
 import { DatabaseUnavailable, DatabaseUnusable } from '../data/database/database.ts';
 import { ClientError } from '../errors.ts';
-import { InputUnreadable } from '../import/input.ts';
+import { InputUnreadable } from '../import/read-batches.ts';
 import { BusUnreachable } from '../live/bus/bus.ts';
 
 const systemFailures: Record<string, string> = {

@@ -2,8 +2,7 @@ import { readConfig } from '../config/config.ts';
 import { openDatabase } from '../data/database/open-database.ts';
 import { updateStatistics } from '../data/database/statistics.ts';
 import { writeBatch } from '../import/batch.ts';
-import { openInput } from '../import/input.ts';
-import { readBatches } from '../import/read-batches.ts';
+import { openInput, readBatches } from '../import/read-batches.ts';
 import { Report } from '../import/report.ts';
 import { WrongArguments } from './failure.ts';
 

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { toName } from '../common/names.ts';
 import { ClientError } from '../errors.ts';
-import { createApiKey } from '../identity/api-key/api-key.ts';
+import { createApiKey } from '../identity/api-key.ts';
 import { scopes } from '../identity/viewer.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
-import { changeAsOperator, findNamedAccount } from './account.ts';
 import { WrongArguments } from './failure.ts';
+import { findNamedAccount, runAsOperator } from './operator.ts';
 
 const usage = 'key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]';
 
@@ -13,10 +13,13 @@ const usage = 'key create --name NAME --scopes read,write[,admin] [--owner EMAIL
 export async function key([action, ...args]: string[]): Promise<number> {
   if (action !== 'create') throw new WrongArguments(usage);
   const { name, scopes, owner: account, expiresAt } = readOptions(args);
-  return changeAsOperator(async () => async (db) => {
-    const owner = account === undefined ? null : await findNamedAccount(db, account, 'exclusive');
-    const { key, apiKey } = await createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
-    return { events: [{ event: 'apiKeyCreated', keyId: apiKey.id, byUserId: null, scopes }], line: key };
+  return runAsOperator(async ({ database, audit }) => {
+    const { key, apiKey } = await database.transaction(async (db) => {
+      const owner = account === undefined ? null : await findNamedAccount(db, account, 'exclusive');
+      return createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
+    });
+    audit({ event: 'apiKeyCreated', keyId: apiKey.id, byUserId: null, scopes });
+    return key;
   });
 }
 

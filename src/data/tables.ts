@@ -6,21 +6,71 @@ import type { Generated } from 'kysely';
  */
 
 export interface Tables {
-  users: UserTable;
-  rooms: RoomTable;
-  roomMembers: RoomMemberTable;
-  directRooms: DirectRoomTable;
+  users: UserRow & {
+    /** Null except while the rows of a deleted account are being deleted: its drafts and memberships, or also its posts. */
+    erasing: Generated<Erasure | null>;
+  };
+  rooms: RoomRow & {
+    /** Null except while the rows of a deleted room are being deleted. Nothing else reads or changes such a room. */
+    deletedAt: Generated<number | null>;
+  };
+  roomMembers: {
+    roomId: string;
+    userId: string;
+    joinedAt: number;
+    /**
+     * The member has read the posts that were published up to this time. It is a time of the room's events, which always
+     * increases. Null before the member has read anything: then `joinedAt` is this time.
+     */
+    readUpTo: Generated<number | null>;
+  };
+  directRooms: {
+    /** The ids of its two users, in order, separated by a space. */
+    pair: string;
+    roomId: string;
+  };
   posts: PostRow;
   roomEvents: RoomEventRow;
   apiKeys: ApiKeyRow;
   invitations: InvitationRow;
-  signInAttempts: SignInAttemptTable;
-  mutes: MuteTable;
-  idempotencyKeys: IdempotencyKeyTable;
-  formerMembers: FormerMemberTable;
-  userLogs: UserLogRow;
+  signInAttempts: {
+    /** A hash of the address or the account that the attempts belong to. */
+    key: string;
+    attempts: number;
+    /** When the window ends. */
+    endsAt: number;
+  };
+  /** Whether the user is a member does not matter. The row may remain after the time. */
+  mutes: {
+    roomId: string;
+    userId: string;
+    until: number;
+  };
+  /** A mutation that its client may repeat. */
+  idempotencyKeys: {
+    userId: string;
+    /** Chosen by the client. */
+    key: string;
+    /** SHA-256 of the field's name and arguments, in hex. */
+    hash: string;
+    /** The id of the object that the mutation returned. */
+    resultId: string;
+    at: number;
+  };
+  /** A user who was a member of the room, and may be one again. */
+  formerMembers: {
+    userId: string;
+    roomId: string;
+  };
+  /** The end of the log of a user; absent before the first event. It has the same columns as that of a room. */
+  userLogs: Pick<RoomRow, 'head' | 'headMark' | 'previousMark'> & {
+    userId: string;
+  };
   userEvents: UserEventRow;
-  settings: SettingTable;
+  settings: {
+    name: string;
+    value: string;
+  };
 }
 
 /** Declares the type of a column. The values of these objects are never read, only their names. */
@@ -64,11 +114,6 @@ const privateUser = {
 const user = { ...publicUser, ...privateUser };
 export type UserRow = typeof user;
 
-interface UserTable extends UserRow {
-  /** Null except while the rows of a deleted account are being deleted: its drafts and memberships, or also its posts. */
-  erasing: Generated<Erasure | null>;
-}
-
 const room = {
   id: column<string>(),
   name: column<string>(),
@@ -87,39 +132,6 @@ const room = {
   version: column<number>(),
 };
 export type RoomRow = typeof room;
-
-interface RoomTable extends RoomRow {
-  /** Null except while the rows of a deleted room are being deleted. Nothing else reads or changes such a room. */
-  deletedAt: Generated<number | null>;
-}
-
-interface RoomMemberTable {
-  roomId: string;
-  userId: string;
-  joinedAt: number;
-  /**
-   * The member has read the posts that were published up to this time. It is a time of the room's events, which always
-   * increases. Null before the member has read anything: then `joinedAt` is this time.
-   */
-  readUpTo: Generated<number | null>;
-}
-
-interface DirectRoomTable {
-  /** The ids of its two users, in order, separated by a space. */
-  pair: string;
-  roomId: string;
-}
-
-/** A user who was a member of the room, and may be one again. */
-interface FormerMemberTable {
-  userId: string;
-  roomId: string;
-}
-
-/** The end of the log of a user; absent before the first event. It has the same columns as that of a room. */
-interface UserLogRow extends Pick<RoomRow, 'head' | 'headMark' | 'previousMark'> {
-  userId: string;
-}
 
 const post = {
   id: column<string>(),
@@ -202,38 +214,6 @@ const invitation = {
   expiresAt: column<number>(),
 };
 export type InvitationRow = typeof invitation;
-
-interface SignInAttemptTable {
-  /** A hash of the address or the account that the attempts belong to. */
-  key: string;
-  attempts: number;
-  /** When the window ends. */
-  endsAt: number;
-}
-
-/** Whether the user is a member does not matter. The row may remain after the time. */
-interface MuteTable {
-  roomId: string;
-  userId: string;
-  until: number;
-}
-
-/** A mutation that its client may repeat. */
-interface IdempotencyKeyTable {
-  userId: string;
-  /** Chosen by the client. */
-  key: string;
-  /** SHA-256 of the field's name and arguments, in hex. */
-  hash: string;
-  /** The id of the object that the mutation returned. */
-  resultId: string;
-  at: number;
-}
-
-interface SettingTable {
-  name: string;
-  value: string;
-}
 
 /** The rows of a deleted account that are being deleted. */
 export type Erasure = 'ACCOUNT' | 'POSTS';

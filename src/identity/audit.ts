@@ -1,7 +1,7 @@
 import type { Log } from '../log/log.ts';
 
 /** An event for the operator: a sign-in, a refusal, or a change of rights. It never contains a secret. */
-export type AuditEvent =
+type AuditEvent =
   | { event: 'signedIn' | 'signedInWithLink' | 'passwordChanged' | 'accountDeleted'; userId: string }
   | { event: 'signedUp'; userId: string; invitationId?: string }
   /** By the operator. */

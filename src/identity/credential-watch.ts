@@ -5,7 +5,6 @@ import { findApiKeys } from '../data/domain/api-keys.ts';
 import { findCredentialStates } from '../data/domain/users.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { findRevocation, isRevokedByGeneration, keyIdOf, type Viewer } from './viewer.ts';
-import type { ViewerCache } from './viewer-cache.ts';
 
 const checkIntervalMs = 1_000;
 /** The number of credentials that are checked in one turn of the event loop, so that checks do not delay events. */
@@ -31,8 +30,9 @@ export type WatchCredentials = (viewer: Viewer | null, end: () => void) => Watch
 interface CredentialWatchParts {
   db: Db;
   /** Undefined if no issuer is configured. */
-  oauth: Pick<OAuth, 'watch'> | undefined;
-  viewers: ViewerCache;
+  oauth: Pick<OAuth, 'checkOpen'> | undefined;
+  /** Forgets the cached viewers of a user or of an API key, or all. */
+  viewers: { forget(id: string): void; clear(): void };
   onError: (error: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ const nothingToWatch: Watch = { checked: Promise.resolve(), stop: () => {} };
  * Watches the credentials of connected clients. Credentials become invalid when they expire, when the account is
  * deleted, when they are revoked, after a new password, and after a change of role. A change published in this process
  * takes effect at once, before any later message. A check of all credentials once a second finds all other changes,
- * such as those of other processes. `OAuth` finds out that the issuer of a token no longer accepts it.
+ * such as those of other processes. `OAuth` checks the tokens of an issuer.
  */
 export class CredentialWatch {
   readonly #parts: CredentialWatchParts;
@@ -58,7 +58,10 @@ export class CredentialWatch {
 
   constructor(parts: CredentialWatchParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => void this.checkAll(), checkIntervalMs).unref();
+    this.#timer = setInterval(() => {
+      void this.#checking.request();
+      this.#checkTokens();
+    }, checkIntervalMs).unref();
   }
 
   /** Calls `onInvalid` once, when the credentials are no longer valid. */
@@ -69,12 +72,8 @@ export class CredentialWatch {
     const left = viewer.expiresAt - Date.now();
     // A later expiry is found by the periodic check.
     const expiry = left < maxTimeoutMs ? setTimeout(() => this.#drop(watched), Math.max(0, left)).unref() : undefined;
-    const { credential } = viewer;
-    const unwatchToken =
-      credential.kind === 'oauth' ? this.#parts.oauth?.watch(credential.token, () => this.#drop(watched)) : undefined;
     const stop = () => {
       clearTimeout(expiry);
-      unwatchToken?.();
       this.#watched.delete(watched);
     };
     // The credentials were read before this call. A change between the two was published before this watch existed.
@@ -83,16 +82,30 @@ export class CredentialWatch {
 
   /** Drops all credentials that the change revokes, synchronously. */
   revoke(revocation: Revocation): void {
+    this.#parts.viewers.forget('keyId' in revocation ? revocation.keyId : revocation.userId);
     for (const watched of this.#watched) if (isRevokedBy(revocation, watched.viewer)) this.#drop(watched);
+  }
+
+  /** Drops a token that its issuer does not accept. */
+  refuseToken(token: string): void {
+    for (const watched of this.#watched) if (tokenOf(watched) === token) this.#drop(watched);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** Checks all credentials now. Calls during a check share the next one. */
+  /** Checks all credentials now, because any may have been revoked. Calls during a check share the next one. */
   checkAll(): Promise<void> {
+    this.#parts.viewers.clear();
     return this.#checking.request();
+  }
+
+  #checkTokens(): void {
+    const { oauth, onError } = this.#parts;
+    if (!oauth) return;
+    const tokens = [...this.#watched].flatMap((watched) => tokenOf(watched) ?? []);
+    oauth.checkOpen(new Set(tokens)).catch(onError);
   }
 
   async #checkBatches(): Promise<void> {
@@ -131,6 +144,11 @@ export class CredentialWatch {
     this.#parts.viewers.forget(watched.viewer.user.id);
     watched.onInvalid();
   }
+}
+
+/** The token of an issuer. */
+function tokenOf({ viewer: { credential } }: Watched): string | undefined {
+  return credential.kind === 'oauth' ? credential.token : undefined;
 }
 
 function isRevokedBy(revocation: Revocation, { user, credential }: Viewer): boolean {

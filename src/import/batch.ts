@@ -5,7 +5,7 @@ import { createRoomRow, findImportedRooms } from '../data/domain/rooms.ts';
 import { createUserRow, findImportedUsers } from '../data/domain/users.ts';
 import { insertRows } from '../data/sql/list-statements.ts';
 import type { PostRow, RoomRow, UserRow } from '../data/tables.ts';
-import type { ImportRecord, PostRecord, RoomRecord } from './records.ts';
+import type { ImportRecord, RecordOf } from './records.ts';
 
 /** A line that is refused, and all reasons. */
 interface RefusedLine {
@@ -16,11 +16,7 @@ interface RefusedLine {
 /** A line of the file: its record, or the reason why it is refused. */
 export type Entry = { line: number; record: ImportRecord } | RefusedLine;
 
-export interface Counts {
-  rooms: number;
-  users: number;
-  posts: number;
-}
+export type Counts = Record<'rooms' | 'users' | 'posts', number>;
 
 /** The outcome of the lines of a batch. */
 export interface Outcome {
@@ -32,10 +28,10 @@ export interface Outcome {
   refusals: RefusedLine[];
 }
 
-/** Rooms, and the ids of users, by name. */
+/** The rooms and users that records may name, by name. */
 interface Names {
   rooms: Map<string, Pick<RoomRow, 'id' | 'visibility'>>;
-  users: Map<string, string>;
+  users: Map<string, Pick<UserRow, 'id'>>;
 }
 
 /** The rows of a batch. */
@@ -54,19 +50,17 @@ class Rows {
 
   /** Adds the row of a record. Its name can be used from then on. Returns the reason why the record is refused, or undefined. */
   add(record: ImportRecord): string | undefined {
-    if (record.type === 'post') return this.#addPost(record);
-    if (record.type === 'room') return this.#addRoom(record);
-    const { name, createdAt } = record;
-    if (this.#names.users.has(name)) this.existing.users += 1;
-    else {
-      const user = createUserRow({ name, createdAt });
-      this.#names.users.set(name, user.id);
-      this.users.push(user);
+    switch (record.type) {
+      case 'room':
+        return this.#addRoom(record);
+      case 'user':
+        return this.#addUser(record);
+      case 'post':
+        return this.#addPost(record);
     }
-    return undefined;
   }
 
-  #addRoom({ name, visibility }: RoomRecord): string | undefined {
+  #addRoom({ name, visibility }: RecordOf<'room'>): string | undefined {
     const found = this.#names.rooms.get(name);
     // Private posts must not be added to a public room.
     if (found && found.visibility !== visibility)
@@ -80,17 +74,26 @@ class Rows {
     return undefined;
   }
 
+  #addUser({ name, createdAt }: RecordOf<'user'>): undefined {
+    if (this.#names.users.has(name)) this.existing.users += 1;
+    else {
+      const user = createUserRow({ name, createdAt });
+      this.#names.users.set(name, user);
+      this.users.push(user);
+    }
+  }
+
   /** Imported posts are history: they were created at the time of their publication, and the log has no events for them. */
-  #addPost({ room, author, title, body, publishedAt, isTitleCorrected }: PostRecord): string | undefined {
-    const [roomId, authorId] = [this.#names.rooms.get(room)?.id, this.#names.users.get(author)];
+  #addPost({ room, author, title, body, publishedAt }: RecordOf<'post'>): string | undefined {
+    const [roomId, authorId] = [this.#names.rooms.get(room)?.id, this.#names.users.get(author)?.id];
     if (roomId === undefined || authorId === undefined)
       return [
         ...(roomId === undefined ? [`there is no earlier record of the room ${JSON.stringify(room)}`] : []),
         ...(authorId === undefined ? [`there is no earlier record of the author ${JSON.stringify(author)}`] : []),
       ].join('; ');
-    const post = createPostRow({ roomId, authorId, title, body, publishedAt, createdAt: publishedAt });
+    const post = createPostRow({ roomId, authorId, title: title.text, body, publishedAt, createdAt: publishedAt });
     this.posts.push(post);
-    if (isTitleCorrected) this.corrected.add(post);
+    if (title.isCorrected) this.corrected.add(post);
     return undefined;
   }
 }
@@ -136,7 +139,7 @@ async function findNames(db: Db, entries: readonly Entry[]): Promise<Names> {
   }
   return {
     rooms: new Map((await findImportedRooms(db, [...rooms])).map((room) => [room.name, room])),
-    users: new Map((await findImportedUsers(db, [...users])).map(({ id, name }) => [name, id])),
+    users: new Map((await findImportedUsers(db, [...users])).map((user) => [user.name, user])),
   };
 }
 

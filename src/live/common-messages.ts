@@ -1,5 +1,4 @@
 import type { CredentialWatch, Revocation } from '../identity/credential-watch.ts';
-import type { ViewerCache } from '../identity/viewer-cache.ts';
 import { type Bus, type BusMessage, commonTopic } from './bus/bus.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Presence } from './presence/presence.ts';
@@ -7,7 +6,6 @@ import type { Presence } from './presence/presence.ts';
 interface CommonMessageParts {
   fanOut: FanOut;
   presence: Presence;
-  viewers: ViewerCache;
   credentials: CredentialWatch;
   onError: (error: unknown) => void;
 }
@@ -49,16 +47,14 @@ function handle(message: BusMessage, parts: CommonMessageParts): void {
   }
 }
 
-function revoke(revocation: Revocation, { viewers, presence, credentials }: CommonMessageParts): void {
-  viewers.forget('keyId' in revocation ? revocation.keyId : revocation.userId);
+function revoke(revocation: Revocation, { presence, credentials }: CommonMessageParts): void {
   presence.forget(revocation);
   credentials.revoke(revocation);
 }
 
 /** Checks everything again, because a message may be lost: a revocation, an erasure, or an event of any room. */
-function checkAll({ fanOut, viewers, credentials, onError }: CommonMessageParts): void {
+function checkAll({ fanOut, credentials, onError }: CommonMessageParts): void {
   fanOut.clearReplayed();
-  viewers.clear();
   fanOut.compareHeadsSoon();
   credentials.checkAll().catch(onError);
 }

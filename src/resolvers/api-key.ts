@@ -2,7 +2,7 @@ import { toName } from '../common/names.ts';
 import { findApiKey, revokeApiKey } from '../data/domain/api-keys.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
-import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';
+import { createApiKey, scopesOf } from '../identity/api-key.ts';
 import { changeAccount, changeAsViewer } from './rules/changes.ts';
 import { assertInput, problemIf, required } from './rules/input-check.ts';
 import { loadReferenced } from './rules/rows.ts';

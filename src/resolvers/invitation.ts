@@ -14,7 +14,7 @@ import type { InvitationRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import type { InvitationResolvers, MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertMayChangeRoom } from '../identity/access.ts';
-import { hashKey } from '../identity/api-key/key-text.ts';
+import { hashKey } from '../identity/api-key.ts';
 import type { Context } from './context.ts';
 import { changeInRoom } from './rules/changes.ts';
 import { assertInput, problemIf } from './rules/input-check.ts';

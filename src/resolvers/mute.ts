@@ -1,4 +1,4 @@
-import { deleteMute, insertMute } from '../data/domain/mutes.ts';
+import { deleteMute, insertMute } from '../data/domain/memberships.ts';
 import { findUser } from '../data/domain/users.ts';
 import type { MutationResolvers } from '../generated/resolver-types.generated.ts';
 import { assertAdmin, assertUser } from '../identity/access.ts';
@@ -16,7 +16,7 @@ export const muteMutations = {
       assertAdmin(viewer);
       const user = assertUser(await findUser(db, input.user, 'share'));
       const [roomId, userId] = [room.id, user.id];
-      write(until === null ? deleteMute(db, roomId, userId) : insertMute(db, { roomId, userId, until }));
+      write(until === null ? deleteMute(db, { roomId, userId }) : insertMute(db, { roomId, userId, until }));
       const shown = until === null ? null : new Date(until).toISOString();
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'userMuted', userId, roomId, until: shown, byUserId }));

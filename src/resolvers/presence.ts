@@ -1,4 +1,4 @@
-import { findMute } from '../data/domain/mutes.ts';
+import { findMute } from '../data/domain/memberships.ts';
 import type { PublicUser } from '../data/tables.ts';
 import type {
   MutationResolvers,

@@ -1,4 +1,4 @@
-import { eraseRows } from '../changes/erasure.ts';
+import { eraseRows } from '../changes/deletions.ts';
 import { toName } from '../common/names.ts';
 import { findApiKeysOf, revokeApiKeysOf } from '../data/domain/api-keys.ts';
 import { eraseUser } from '../data/domain/deletions.ts';
@@ -21,7 +21,7 @@ import {
   maySeeEmail,
   maySeeOwn,
 } from '../identity/access.ts';
-import { maxApiKeys } from '../identity/api-key/api-key.ts';
+import { maxApiKeys } from '../identity/api-key.ts';
 import type { Context } from './context.ts';
 import { changeAccount, findOwnAccountOrThrow, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';

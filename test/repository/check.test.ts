@@ -42,7 +42,7 @@ describe('a layer imports only itself and lower layers', () => {
     ['generated/resolver-types.generated.ts', '../resolvers/context.ts', true],
     ['resolvers/post.ts', '../changes/commit-change.ts', true],
     ['changes/commit-change.ts', '../live/bus/bus.ts', true],
-    ['changes/erasure.ts', '../data/domain/rooms.ts', true],
+    ['changes/deletions.ts', '../data/domain/rooms.ts', true],
     ['changes/deletions.ts', '../resolvers/post.ts', false],
     ['live/feed.ts', '../changes/commit-change.ts', false],
     ['live/feed.ts', '../data/event-log/events.ts', true],

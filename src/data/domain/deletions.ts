@@ -2,7 +2,7 @@ import type { Db } from '../database/database.ts';
 import { deleteSome, hasRows, isAmong } from '../sql/some-rows.ts';
 import type { Erasure, PostRow, UserRow } from '../tables.ts';
 import { deleteExtensionRows, type ExtensionTable, hasExtensionRows } from './extension-tables.ts';
-import { eraseSubject } from './oauth-subjects.ts';
+import { eraseSubject } from './users.ts';
 
 const deletedUserName = 'deleted user';
 const deletedKeyName = 'deleted key';

@@ -1,14 +1,15 @@
 import DataLoader from 'dataloader';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import type { LogPosition } from '../event-log/events.ts';
 import { findUserHead } from '../event-log/user-events.ts';
 import { findLastPosts, type PostReading } from '../lists/post-lists.ts';
-import type { PostRow, PublicUser, RoomRow } from '../tables.ts';
-import { findMemberships } from './memberships.ts';
-import { findUnread } from './read-positions.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
+import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
+import { findReadUpTo, findUnread, type UserAndRooms } from './read-positions.ts';
 import { findDirectUsers } from './rooms.ts';
-import { findByIds } from './rows-by-ids.ts';
 import { findEmails } from './users.ts';
+import { arePostsNotErased } from './visible-rooms.ts';
 
 /** The maximum number of posts that one statement reads; a page has no more bodies. */
 const maxPosts = { withBodies: 100, withoutBodies: 150 };
@@ -22,7 +23,7 @@ export type Loaders = ReturnType<typeof createLoaders>;
 export function createLoaders(db: Db, reading: () => PostReading) {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
   const byFunction = new Map<BatchRead<unknown>, DataLoader<string, unknown>>();
-  const readUpTo = createUserRoomLoader((userId, roomIds) => findMemberships(db, userId, roomIds));
+  const readUpTo = createUserRoomLoader(db, findReadUpTo);
   return {
     user: createLoader<PublicUser>((ids) => findByIds(db, 'users', ids)),
     /** The e-mail of a user, for viewers who may see it. It is read after the user, so it is at least as new. */
@@ -35,13 +36,13 @@ export function createLoaders(db: Db, reading: () => PostReading) {
     /** The position of the latest event in the log of a user. */
     userHead: new DataLoader<string, LogPosition>((ids) => Promise.all(ids.map((id) => findUserHead(db, id)))),
     /** The id of the other user of a direct room of a user. */
-    directUser: createUserRoomLoader((userId, roomIds) => findDirectUsers(db, userId, roomIds)),
+    directUser: createUserRoomLoader(db, findDirectUsers),
     /** Whether a user is a member of a room. */
     isMember: async (userId: string, roomId: string) => (await readUpTo(userId, roomId)) !== undefined,
     /** The time up to which a member has read a room; undefined for other users. */
     readUpTo,
     /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
-    unread: createUserRoomLoader((userId, roomIds) => findUnread(db, userId, roomIds)),
+    unread: createUserRoomLoader(db, findUnread),
     /** Loads a value with a function that reads those of many keys; for extensions. */
     by<Value>(find: BatchRead<Value>, key: string): Promise<Value | undefined> {
       const loader = byFunction.get(find) ?? createBatchLoader(db, find);
@@ -92,13 +93,15 @@ function createBatchLoader<Value>(db: Db, find: BatchRead<Value>): DataLoader<st
 
 /** Loads a value for each user and room. */
 function createUserRoomLoader<Value>(
-  find: (userId: string, roomIds: readonly string[]) => Promise<Map<string, Value>>,
+  db: Db,
+  find: (db: Db, values: UserAndRooms) => Promise<{ roomId: string; value: Value }[]>,
 ): (userId: string, roomId: string) => Promise<Value | undefined> {
   const loaders = new Map<string, DataLoader<string, Value | undefined>>();
   return (userId, roomId) => {
     const load = async (roomIds: readonly string[]) => {
-      const found = await find(userId, roomIds);
-      return roomIds.map((id) => found.get(id));
+      const rows = await find(db, { userId, roomIds: JSON.stringify(roomIds) });
+      const values = new Map(rows.map(({ roomId, value }) => [roomId, value]));
+      return roomIds.map((id) => values.get(id));
     };
     const loader = loaders.get(userId) ?? new DataLoader(load);
     loaders.set(userId, loader);
@@ -113,4 +116,52 @@ function createLastPostsLoader(db: Db, reading: PostReading, last: number): Data
   };
   const most = reading.readsBodies ? maxPosts.withBodies : maxPosts.withoutBodies;
   return new DataLoader(find, { maxBatchSize: Math.ceil(most / last) });
+}
+
+interface Rows {
+  users: PublicUser;
+  posts: PostRow;
+  rooms: RoomRow;
+}
+
+/** Whether a row is not being deleted in the background. */
+const isNotDeleted: { [Table in keyof Rows]: RawBuilder<boolean> } = {
+  users: sql`1 = 1`,
+  posts: arePostsNotErased('posts.authorId'),
+  rooms: sql`"deletedAt" is null`,
+};
+
+/** The maximum number of ids for which a compiled statement is cached; a page has no more rows. */
+const maxCachedIds = 100;
+/** Compiled statements per database, because databases differ in their SQL. */
+const compiledByIds = new WeakMap<object, Map<string, CompiledQuery>>();
+
+/** The rows with these ids, in any order. The statement is compiled once for each number of ids. */
+async function findByIds<Table extends keyof Rows>(
+  db: Db,
+  table: Table,
+  ids: readonly string[],
+): Promise<Rows[Table][]> {
+  const { adapter } = db.getExecutor();
+  const cache = compiledByIds.get(adapter) ?? new Map<string, CompiledQuery>();
+  compiledByIds.set(adapter, cache);
+  const key = `${table} ${ids.length}`;
+  const compiled = cache.get(key) ?? compileByIds(db, table, ids);
+  if (ids.length <= maxCachedIds) cache.set(key, compiled);
+  const { rows } = await db.executeQuery<Rows[Table]>({ ...compiled, parameters: ids } as CompiledQuery<Rows[Table]>);
+  return rows;
+}
+
+const columnsOfRows: { [Table in keyof Rows]: readonly (keyof Rows[Table] & string)[] } = {
+  users: publicUserColumns,
+  posts: postColumns,
+  rooms: roomColumns,
+};
+
+function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
+  const { ref } = db.dynamic;
+  const columns = columnsOfRows[table].map((column) =>
+    column === 'body' ? dialectOf(db).countedBody().as(column) : ref(column),
+  );
+  return db.selectFrom(table).where('id', 'in', ids).where(isNotDeleted[table]).select(columns).compile();
 }

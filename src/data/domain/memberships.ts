@@ -1,13 +1,11 @@
+import { type RawBuilder, sql } from 'kysely';
 import { chunksOf } from '../../common/chunks.ts';
 import type { Db } from '../database/database.ts';
 import { type NewPlainEvent, timeOfAppended } from '../event-log/events.ts';
-import { createConnectionFinder } from '../lists/key-ranges.ts';
-import { encodeKey } from '../lists/pages.ts';
+import { createConnectionFinder, encodeKey } from '../lists/pages.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { type PublicUser, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
-import { type RoomOrPost, roomIdOf } from './posts.ts';
-import { readUpTo } from './read-positions.ts';
 import { isRoomNotDeleted } from './visible-rooms.ts';
 
 /** A user in a room. */
@@ -58,12 +56,54 @@ export function membershipEvent(
   return { type, roomId: room.id, subjectId: id, version, actorId, store };
 }
 
+/** A room, or the room of a post, whose row need not have been read before. */
+type RoomOrPost = { roomId: string } | { postId: string };
+
+/** Its id, for a variable statement. */
+function roomIdOf(place: RoomOrPost): RawBuilder<string> {
+  if ('roomId' in place) return sql`${place.roomId}`;
+  return sql`(select "roomId" from "posts" where "id" = ${place.postId})`;
+}
+
 const selectMember = createVariableStatement((db, { userId, ...place }: { userId: string } & RoomOrPost) =>
   db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomIdOf(place)),
 );
 
 export async function isMemberOf(db: Db, place: RoomOrPost, userId: string): Promise<boolean> {
   return (await selectMember(db, { ...place, userId })).length > 0;
+}
+
+/** A user, and the account that the user belongs to: the owner of an API key is another user than the key. */
+export interface MutedUsers {
+  userId: string;
+  accountId: string;
+}
+
+const selectMutes = createVariableStatement((db, { userId, accountId, ...place }: MutedUsers & RoomOrPost) =>
+  db
+    .selectFrom('mutes')
+    .select('until')
+    .where('roomId', '=', roomIdOf(place))
+    .where('userId', 'in', [userId, accountId]),
+);
+
+/** The time until which either of the users is muted in the room, which may be in the past; null if there is none. */
+export async function findMute(db: Db, place: RoomOrPost, users: MutedUsers): Promise<number | null> {
+  const mutes = await selectMutes(db, { ...place, ...users });
+  return mutes.length === 0 ? null : Math.max(...mutes.map(({ until }) => until));
+}
+
+/** Replaces an earlier mute of the user in the room. */
+export async function insertMute(db: Db, mute: Membership & { until: number }): Promise<void> {
+  await db
+    .insertInto('mutes')
+    .values(mute)
+    .onConflict((conflict) => conflict.columns(['roomId', 'userId']).doUpdateSet({ until: mute.until }))
+    .execute();
+}
+
+export async function deleteMute(db: Db, { roomId, userId }: Membership): Promise<void> {
+  await db.deleteFrom('mutes').where('roomId', '=', roomId).where('userId', '=', userId).execute();
 }
 
 const selectMemberships = createStatement((db, { userId, limit }: { userId: string; limit: number }) =>
@@ -95,21 +135,6 @@ export async function findMembersAmong(db: Db, roomId: string, userIds: readonly
     rows.push(...(await selectRoomAndMembers(db, { roomId, userIds: JSON.stringify(part) })));
   const needsMembership = rows[0]?.visibility === 'PRIVATE' && rows[0].deletedAt === null;
   return { needsMembership, members: new Set(rows.map(({ userId }) => userId)) };
-}
-
-/** The rooms among `roomIds` of which the user is a member, each with the time up to which the user has read it. */
-export async function findMemberships(
-  db: Db,
-  userId: string,
-  roomIds: readonly string[],
-): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom('roomMembers')
-    .select(['roomId', readUpTo.as('readUpTo')])
-    .where('userId', '=', userId)
-    .where('roomId', 'in', roomIds)
-    .execute();
-  return new Map(rows.map(({ roomId, readUpTo }) => [roomId, readUpTo]));
 }
 
 export const findMembers = createConnectionFinder(

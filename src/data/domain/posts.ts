@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { createId } from '../../common/ids.ts';
 import type { Db } from '../database/database.ts';
 import { timeOfAppended } from '../event-log/events.ts';
@@ -31,15 +31,6 @@ export const insertPublishedPost = createStatement(
 export const findPost = createFinder((db, { id }) =>
   db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsNotErased('posts.authorId')),
 );
-
-/** A room, or the room of a post, whose row need not have been read before. */
-export type RoomOrPost = { roomId: string } | { postId: string };
-
-/** Its id, for a variable statement. */
-export function roomIdOf(place: RoomOrPost): RawBuilder<string> {
-  if ('roomId' in place) return sql`${place.roomId}`;
-  return sql`(select "roomId" from "posts" where "id" = ${place.postId})`;
-}
 
 /** The post after a change, without its body if that stays as it is: it may be long. */
 type ChangedPost = Pick<PostRow, 'id' | 'title' | 'updatedAt' | 'version'> & { body?: PostRow['body'] };

@@ -14,7 +14,7 @@ import { arePostsNotErased } from './visible-rooms.ts';
 const maxUnread = 100;
 
 /** The time up to which the member has read the room. */
-export const readUpTo: RawBuilder<number> = sql<number>`coalesce("roomMembers"."readUpTo", "roomMembers"."joinedAt")`;
+const readUpTo: RawBuilder<number> = sql<number>`coalesce("roomMembers"."readUpTo", "roomMembers"."joinedAt")`;
 
 const selectPostTime = createStatement((db, { roomId, postId }: { roomId: string; postId: string }) =>
   db
@@ -81,8 +81,27 @@ export const advanceReadPositionToAppended = createStatement((db, { roomId, user
     .where(readUpTo, '<', timeOfAppended(roomId)),
 );
 
-const selectUnread = createStatement(
-  (db, { userId, roomIds }: { userId: string; roomIds: string }) => sql<{ roomId: string; unread: number }>`
+/** A user, and a list of ids of rooms in JSON. */
+export interface UserAndRooms {
+  userId: string;
+  roomIds: string;
+}
+
+/** The time up to which the user has read each of the rooms of which the user is a member. */
+export const findReadUpTo = createStatement((db, { userId, roomIds }: UserAndRooms) =>
+  db
+    .selectFrom('roomMembers')
+    .select(['roomId', readUpTo.as('value')])
+    .where('userId', '=', userId)
+    .where(dialectOf(db).isListed('roomMembers.roomId', roomIds)),
+);
+
+/**
+ * The number of published posts by others after the user's read position, for each of the rooms of which the user is a
+ * member. It is counted up to 100.
+ */
+export const findUnread = createStatement(
+  (db, { userId, roomIds }: UserAndRooms) => sql<{ roomId: string; value: number }>`
     select "roomId", (
       select count(*) from (
         select "posts"."id" from "posts"
@@ -91,15 +110,6 @@ const selectUnread = createStatement(
           and ${arePostsNotErased('posts.authorId')}
         limit ${sql.lit(maxUnread)}
       ) as "unread"
-    ) as "unread"
+    ) as "value"
     from "roomMembers" where "userId" = ${userId} and ${dialectOf(db).isListed('roomMembers.roomId', roomIds)}`,
 );
-
-/**
- * The number of published posts by others after the user's read position, for each of the rooms of which the user is a
- * member. It is counted up to 100.
- */
-export async function findUnread(db: Db, userId: string, roomIds: readonly string[]): Promise<Map<string, number>> {
-  const rows = await selectUnread(db, { userId, roomIds: JSON.stringify(roomIds) });
-  return new Map(rows.map(({ roomId, unread }) => [roomId, unread]));
-}

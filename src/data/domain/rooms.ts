@@ -5,6 +5,7 @@ import { executeInParts } from '../sql/list-statements.ts';
 import { dialectOf } from '../sql/sql-dialect.ts';
 import { createFinder, createStatement } from '../sql/statement.ts';
 import { type RoomRow, roomColumns } from '../tables.ts';
+import type { UserAndRooms } from './read-positions.ts';
 
 /** The default of the id is a new one. */
 export type NewRoom = Pick<RoomRow, 'name'> & RoomChanges & { id?: string | undefined };
@@ -45,18 +46,13 @@ const selectDirectRooms = createStatement((db, { roomIds }: { roomIds: string })
   db.selectFrom('directRooms').selectAll().where(dialectOf(db).isListed('directRooms.roomId', roomIds)),
 );
 
-/** The direct rooms of the user among `roomIds`, each with the id of the other user. */
-export async function findDirectUsers(
-  db: Db,
-  userId: string,
-  roomIds: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await selectDirectRooms(db, { roomIds: JSON.stringify(roomIds) });
-  const others = rows.flatMap(({ roomId, pair }) => {
+/** The id of the other user of each of the rooms that is a direct room of the user. */
+export async function findDirectUsers(db: Db, { userId, roomIds }: UserAndRooms) {
+  const rows = await selectDirectRooms(db, { roomIds });
+  return rows.flatMap(({ roomId, pair }) => {
     const [other, stranger] = pair.split(' ').filter((id) => id !== userId);
-    return other && !stranger ? [[roomId, other] as const] : [];
+    return other && !stranger ? [{ roomId, value: other }] : [];
   });
-  return new Map(others);
 }
 
 /** @throws UniqueViolation if the two users have one. A room that is being deleted is replaced. */

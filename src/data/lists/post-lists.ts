@@ -14,8 +14,14 @@ import { dialectOf } from '../sql/sql-dialect.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { matches, toPattern } from '../sql/stored-text.ts';
 import { type PostRow, postColumns, type Tables } from '../tables.ts';
-import { createConnectionFinder } from './key-ranges.ts';
-import { createPages, encodeKey, maxSkippedShortly, type PageArguments, type PostPage } from './pages.ts';
+import {
+  createConnectionFinder,
+  createPages,
+  encodeKey,
+  maxSkippedShortly,
+  type PageArguments,
+  type PostPage,
+} from './pages.ts';
 
 export interface PostFilter {
   room?: string | null | undefined;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransactionOptions, Work } from '../database/database.ts';
 import type { CommitMarks } from './commit-marks.ts';
-import type { ConnectionPool } from './pools.ts';
 import { isUnavailable, PostgresUnavailable, type Unavailability } from './errors.ts';
+import type { ConnectionPool } from './pools.ts';
 import { PostgresTransaction, runGroup } from './transaction.ts';
 
 /** The time after which a transaction is not run again, or no longer waits for the group of its room. */

@@ -4,13 +4,13 @@ import { LRUCache } from 'lru-cache';
 import { FixedWindow, type WindowOptions } from '../../common/fixed-window.ts';
 import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { OAuthSettings } from '../../config/config.ts';
-import { ClientError } from '../../errors.ts';
+import { ClientError, codeOf } from '../../errors.ts';
 import type { Span } from '../../tracing/tracing.ts';
 import { invalidToken } from '../viewer.ts';
 import type { Issuer } from './issuer.ts';
-import { TokenWatch } from './token-watch.ts';
 
-const ttlMs = 30_000;
+/** How long an answer of the issuer is used. */
+export const ttlMs = 30_000;
 const keepsStale = { allowStale: true, noDeleteOnStaleGet: true };
 const maxActive = 10_000;
 const maxRefused = 1_000;
@@ -24,32 +24,27 @@ export interface TokenSender {
   span?: Span | undefined;
 }
 
-interface IntrospectionParts {
-  settings: OAuthSettings;
-  url: string;
-  issuer: Issuer;
-  /** The maximum number of tokens that the issuer refuses for an address; 0: no limit. */
-  refusals: WindowOptions;
-}
-
 /** Asks the issuer about opaque tokens, and caches its answers (RFC 7662). */
 export class Introspection {
-  readonly #parts: IntrospectionParts;
+  readonly #settings: OAuthSettings;
+  readonly #url: string;
+  readonly #issuer: Issuer;
   readonly #limit = new LimitedQueue({
     ...limits,
     refusal: () => new ClientError('SERVICE_UNAVAILABLE', tooManyTokens, { retryAfterMs: 1_000 }),
   });
-  readonly #watch: TokenWatch;
   readonly #refusals: FixedWindow | undefined;
   /** The claims of active tokens. Stale ones are kept, because these tokens are not guesses. */
   readonly #active = new LRUCache<string, JWTPayload>({ max: maxActive, ttl: ttlMs, ...keepsStale });
   /** The reasons of refused tokens, in a cache of their own, so that guesses do not evict valid tokens. */
   readonly #refused = new LRUCache<string, string>({ max: maxRefused, ttl: ttlMs });
 
-  constructor(parts: IntrospectionParts) {
-    this.#parts = parts;
-    this.#refusals = parts.refusals.limit === 0 ? undefined : new FixedWindow(parts.refusals);
-    this.#watch = new TokenWatch(ttlMs, (token) => this.#ask(token), parts.issuer);
+  /** `refusals`: the maximum number of tokens that the issuer refuses for an address; 0: no limit. */
+  constructor(settings: OAuthSettings, url: string, refusals: WindowOptions, issuer: Issuer) {
+    this.#settings = settings;
+    this.#url = url;
+    this.#issuer = issuer;
+    this.#refusals = refusals.limit === 0 ? undefined : new FixedWindow(refusals);
   }
 
   /**
@@ -57,36 +52,31 @@ export class Introspection {
    * @throws ClientError UNAUTHENTICATED if the issuer refuses it, BAD_GATEWAY if the issuer fails, RATE_LIMITED if the
    * issuer has refused too many tokens of the address, SERVICE_UNAVAILABLE if too many of its tokens wait.
    */
-  async introspect(token: string, sender: TokenSender): Promise<JWTPayload> {
+  async introspect(token: string, { address, span }: TokenSender): Promise<JWTPayload> {
     const key = keyOf(token);
     const claims = this.#active.get(key);
     if (claims && this.#active.getRemainingTTL(key) > 0) return claims;
-    const result = this.#refused.get(key) ?? (await this.#askInTurn(token, sender, claims !== undefined));
-    if (typeof result === 'string') throw invalidToken(result);
-    return result;
-  }
-
-  /** Calls `onRefused` when the issuer no longer accepts the token. Returns a function that ends the watch. */
-  watch(token: string, onRefused: () => void): () => void {
-    return this.#watch.add(token, onRefused, performance.now() + this.#active.getRemainingTTL(keyOf(token)));
-  }
-
-  close(): void {
-    this.#watch.close();
-  }
-
-  #askInTurn(token: string, { address, span }: TokenSender, wasActive: boolean): Promise<JWTPayload | string> {
+    const refused = this.#refused.get(key);
+    if (refused !== undefined) throw invalidToken(refused);
     // A token that was active is not a guess: it waits for no other token of its address.
-    if (wasActive) return this.#limit.run(() => this.#ask(token, span), { caller: keyOf(token) });
+    if (claims) return this.#limit.run(() => this.ask(token, span), { caller: key });
     this.#assertFewRefusals(address);
     const ask = async () => {
       // Other tokens may have been refused meanwhile.
       this.#assertFewRefusals(address);
-      const result = await this.#ask(token, span);
-      if (typeof result === 'string') this.#refusals?.charge(address);
-      return result;
+      try {
+        return await this.ask(token, span);
+      } catch (error) {
+        if (codeOf(error) === 'UNAUTHENTICATED') this.#refusals?.charge(address);
+        throw error;
+      }
     };
     return this.#limit.run(ask, { caller: address });
+  }
+
+  /** How long the answer about an active token is still used. */
+  remainingMs(token: string): number {
+    return this.#active.getRemainingTTL(keyOf(token));
   }
 
   /** @throws ClientError RATE_LIMITED. */
@@ -95,19 +85,17 @@ export class Introspection {
     if (window?.remaining === 0) throw new ClientError('RATE_LIMITED', undefined, { retryAfterMs: window.resetMs });
   }
 
-  /** The claims of a token, or the reason why it is not valid. */
-  async #ask(token: string, span?: Span): Promise<JWTPayload | string> {
-    const { settings, url, issuer } = this.#parts;
-    const claims: JWTPayload = await issuer.send(url, createRequest(token, settings), span);
-    const fault = findFault(claims, settings);
+  /** Asks about a token that is not a guess. @throws ClientError UNAUTHENTICATED, BAD_GATEWAY. */
+  async ask(token: string, span?: Span): Promise<JWTPayload> {
+    const claims: JWTPayload = await this.#issuer.send(this.#url, createRequest(token, this.#settings), span);
+    const fault = findFault(claims, this.#settings);
     if (fault === undefined) {
       this.#active.set(keyOf(token), claims);
       return claims;
     }
     this.#active.delete(keyOf(token));
     this.#refused.set(keyOf(token), fault);
-    this.#watch.end(token);
-    return fault;
+    throw invalidToken(fault);
   }
 }
 

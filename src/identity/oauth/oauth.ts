@@ -3,23 +3,25 @@ import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify 
 import { LRUCache } from 'lru-cache';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { WindowOptions } from '../../common/fixed-window.ts';
+import { forEachConcurrently } from '../../common/for-each-concurrently.ts';
 import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../common/names.ts';
 import type { OAuthSettings } from '../../config/config.ts';
 import { asRepeatable, type Database, type Db } from '../../data/database/database.ts';
 import { readsWithin } from '../../data/database/measured-database.ts';
-import { findAccountBySubject, findOrCreateAccountBySubject } from '../../data/domain/oauth-subjects.ts';
-import { toPublicUser } from '../../data/domain/users.ts';
+import { findAccountBySubject, findOrCreateAccountBySubject, toPublicUser } from '../../data/domain/users.ts';
+import { codeOf } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import type { Span } from '../../tracing/tracing.ts';
 import { findRevocation, invalidToken, type Scope, scopes, type Viewer } from '../viewer.ts';
-import { Introspection, type TokenSender } from './introspection.ts';
+import { Introspection, type TokenSender, ttlMs } from './introspection.ts';
 import { Issuer, toTokenError } from './issuer.ts';
-import { TokenWatch } from './token-watch.ts';
 
 /** Only asymmetric algorithms are allowed (RFC 8725, 3.1 and 3.2). */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 const refreshIntervalMs = 600_000;
 const maxVerified = 10_000;
+/** The number of open tokens that are checked at the same time, so that new clients need not wait. */
+const maxChecks = 10;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
@@ -34,22 +36,30 @@ export class OAuth {
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
   /** The issuer's key set in JSON. */
   #published: string | undefined;
-  /** Those of open sockets and streams, which are verified again when the keys have changed. */
-  readonly #jwts: TokenWatch;
   /** Undefined if only JWTs are accepted. */
   readonly #introspection: Introspection | undefined;
+  readonly #onRefused: (token: string) => void;
+  /** The tokens of open connections, each with the time of its next check, by performance.now(). */
+  readonly #dueAt = new Map<string, number>();
+  #isChecking = false;
   #keys: Promise<KeySet> | undefined;
   #refresh: NodeJS.Timeout | undefined;
 
-  /** `refusals`: the maximum number of opaque tokens that the issuer refuses for an address; 0: no limit. */
-  constructor(options: OAuthSettings, refusals: WindowOptions, log: Pick<Log, 'debug' | 'warn'>) {
+  /**
+   * `refusals`: the maximum number of opaque tokens that the issuer refuses for an address; 0: no limit. `onRefused` is
+   * called with a token of open connections that the issuer no longer accepts.
+   */
+  constructor(
+    options: OAuthSettings,
+    refusals: WindowOptions,
+    log: Pick<Log, 'debug' | 'warn'>,
+    onRefused: (token: string) => void,
+  ) {
     this.#options = options;
+    this.#onRefused = onRefused;
     this.#issuer = new Issuer(log);
-    this.#jwts = new TokenWatch(refreshIntervalMs, (token) => this.#verifyWhenDue(token), this.#issuer);
     const { introspectionUrl: url } = options;
-    this.#introspection = url
-      ? new Introspection({ settings: options, url, refusals, issuer: this.#issuer })
-      : undefined;
+    this.#introspection = url ? new Introspection(options, url, refusals, this.#issuer) : undefined;
   }
 
   /**
@@ -62,20 +72,48 @@ export class OAuth {
       const claims = await (isJwt(token) ? this.#verify(token, sender.span) : this.#introspect(token, sender));
       return await this.#findOrCreateViewer(database, claims, { span: sender.span, token });
     } catch (error) {
-      this.#issuer.report(error);
+      this.#report(error, token);
       throw error;
     }
   }
 
-  /** Calls `onRefused` when the issuer no longer accepts a token. Returns a function that ends the watch. */
-  watch(token: string, onRefused: () => void): (() => void) | undefined {
-    return isJwt(token) ? this.#jwts.add(token, onRefused) : this.#introspection?.watch(token, onRefused);
+  /**
+   * Checks the tokens of open connections again, because no issuer reports that it has revoked a token. A token is checked
+   * once in an interval, whatever the number of its connections.
+   */
+  async checkOpen(tokens: ReadonlySet<string>): Promise<void> {
+    for (const token of this.#dueAt.keys()) if (!tokens.has(token)) this.#dueAt.delete(token);
+    const now = performance.now();
+    for (const token of tokens) {
+      if (!this.#dueAt.has(token)) this.#dueAt.set(token, now + (this.#introspection?.remainingMs(token) ?? 0));
+    }
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const due = [...this.#dueAt.keys()].filter((token) => (this.#dueAt.get(token) ?? 0) <= now);
+    await forEachConcurrently(due, maxChecks, (token) => this.#checkAgain(token));
+    this.#isChecking = false;
   }
 
   close(): void {
     clearInterval(this.#refresh);
-    this.#jwts.close();
-    this.#introspection?.close();
+  }
+
+  async #checkAgain(token: string): Promise<void> {
+    // Its connections may have ended meanwhile.
+    if (!this.#dueAt.has(token)) return;
+    this.#dueAt.set(token, performance.now() + (isJwt(token) ? refreshIntervalMs : ttlMs));
+    try {
+      await yieldWhenDue();
+      await (isJwt(token) ? this.#verify(token) : this.#introspection?.ask(token));
+    } catch (error) {
+      this.#report(error, token);
+    }
+  }
+
+  /** Another failure is that of the issuer, and says nothing about the token. */
+  #report(error: unknown, token: string): void {
+    this.#issuer.report(error);
+    if (codeOf(error) === 'UNAUTHENTICATED' && this.#dueAt.has(token)) this.#onRefused(token);
   }
 
   /** @throws ClientError UNAUTHENTICATED if a claim is missing, or the token has expired or was revoked. */
@@ -172,12 +210,7 @@ export class OAuth {
     if (published === this.#published) return;
     this.#published = published;
     this.#verified.clear();
-    this.#jwts.checkAll();
-  }
-
-  async #verifyWhenDue(token: string): Promise<void> {
-    await yieldWhenDue();
-    await this.#verify(token);
+    for (const token of this.#dueAt.keys()) if (isJwt(token)) this.#dueAt.set(token, 0);
   }
 }
 

@@ -2,8 +2,13 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { ChangeRecord } from '../../changes/commit-change.ts';
 import type { Db } from '../../data/database/database.ts';
 import type { BatchRead } from '../../data/domain/loaders.ts';
-import { createConnectionFinder } from '../../data/lists/key-ranges.ts';
-import { type Connection, type ConnectionArguments, type Edge, encodeKey } from '../../data/lists/pages.ts';
+import {
+  type Connection,
+  type ConnectionArguments,
+  createConnectionFinder,
+  type Edge,
+  encodeKey,
+} from '../../data/lists/pages.ts';
 import type { Tables } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';

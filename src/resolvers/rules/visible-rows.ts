@@ -1,7 +1,6 @@
 import { findNodeType } from '../../common/ids.ts';
 import type { Db, RowLock } from '../../data/database/database.ts';
-import { isMemberOf } from '../../data/domain/memberships.ts';
-import { findMute, type MutedUsers } from '../../data/domain/mutes.ts';
+import { findMute, isMemberOf, type MutedUsers } from '../../data/domain/memberships.ts';
 import { findPost } from '../../data/domain/posts.ts';
 import { findRoom, findRoomOfPost } from '../../data/domain/rooms.ts';
 import type { PostRow, PublicUser, RoomRow } from '../../data/tables.ts';

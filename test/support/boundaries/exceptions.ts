@@ -18,7 +18,6 @@ export const exceptions: Readonly<Record<string, string>> = {
   'changes/background-work.ts': contained,
   'identity/credential-watch.ts': contained,
   'identity/oauth/oauth.ts': contained,
-  'identity/oauth/token-watch.ts': contained,
   "live/bus/checked-connection.ts: signal.addEventListener('abort')": settles,
   'live/bus/checked-connection.ts: setInterval(…)': settles,
   'live/bus/memory.ts': 'only tests create a bus that does not report errors',
