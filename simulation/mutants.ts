@@ -99,7 +99,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a room that has ended while the client was away is dropped in silence',
-    file: 'live/inbox/start.ts',
+    file: 'live/inbox/positions.ts',
     from: 'clientPositions: new Map(positions.entries().filter(([roomId]) => changed.has(roomId))),',
     to: 'clientPositions: new Map(),',
   },
