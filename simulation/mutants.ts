@@ -189,19 +189,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a state that waits for a slow client is dropped',
-    file: 'live/states/state-stream.ts',
+    file: 'live/states/state-streams.ts',
     from: 'if (!this.#hasRead) return this.#setLatest(message);',
     to: 'if (!this.#hasRead) return;',
   },
   {
     name: 'the report of a node is valid for ever',
-    file: 'live/presence/other-presence.ts',
+    file: 'live/presence/reports.ts',
     from: 'node.lease = setTimeout(() => this.#forget(id), Math.min(maxLeaseMs, leaseMs)).unref();',
     to: '',
   },
   {
     name: 'a late report of presence replaces a newer one',
-    file: 'live/presence/other-presence.ts',
+    file: 'live/presence/reports.ts',
     from: 'if (page.number <= (node.pages.get(index)?.number ?? 0)) return;',
     to: '',
   },

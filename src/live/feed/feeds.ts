@@ -1,9 +1,8 @@
 import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { LogPosition } from '../../data/event-log/events.ts';
 import { Comparison } from '../comparison.ts';
-import { ContentBudget } from './event-contents.ts';
 import { Feed, type FeedParts } from './feed.ts';
-import { chunkLength } from './room-log.ts';
+import { ContentBudget, chunkLength } from './room-log.ts';
 
 /** The maximum number of feeds that read the log at the same time after a comparison of heads. */
 const maxSyncing = 16;

@@ -10,8 +10,7 @@ import {
   parseEnded,
 } from './clients.ts';
 import { joinLoads, type Load, type LoadMeasure, parseLoads } from './load.ts';
-import type { Question } from './node-messages.ts';
-import { OtherNodes } from './other-nodes.ts';
+import { OtherNodes, type Question } from './other-nodes.ts';
 import { joinRefusals, parseRefusals, type Refusal } from './refusals.ts';
 import { joinReports, type NodeReport, parseReport, type ServerStatus } from './server-status.ts';
 

@@ -1,8 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Bus, type BusMessage, type BusMessageOf, hasOtherNodes, nodesTopic } from '../bus/bus.ts';
-import { type Parser, parseJson } from '../parsers.ts';
-import { decodeAnswer, encodeAnswer, maxParts, parseQuestion, type Question } from './node-messages.ts';
+import { fields, listOf, type Parsed, type Parser, parseJson, text, variants } from '../parsers.ts';
+import { type ClientQuestion, parseClientQuestion } from './clients.ts';
+import { parseLoadQuestion } from './load.ts';
+import { parseRefusalQuestion } from './refusals.ts';
+
+/*
+ * What nodes ask each other, and how they answer. A node of another version, which does not have an expected field, is
+ * left out of the result.
+ */
+
+const questions = {
+  /** Finds the other nodes. */
+  discover: fields({}),
+  status: fields({}),
+  clients: fields<{ question: ClientQuestion }>({ question: parseClientQuestion }),
+  load: parseLoadQuestion,
+  refusals: parseRefusalQuestion,
+  /** Ends the connection with this id. */
+  end: fields({ id: text }),
+  /** The answer follows the reports of the presence in these rooms. */
+  presence: fields({ rooms: listOf(text) }),
+};
+
+/** Undefined for a question that this program does not know. */
+const parseQuestion = variants('kind', questions);
+export type Question = Parsed<typeof parseQuestion>;
+
+/** The bytes of JSON in one message: as Base64, they fit into a notification of PostgreSQL. */
+const bytesPerPart = 5_400;
+/** An answer has at most 50 refusals, of less than 1,700 bytes each. */
+const maxParts = 16;
 
 /** How long an answer is waited for. */
 const timeoutMs = 500;
@@ -133,4 +162,18 @@ export class OtherNodes {
       this.#parts.bus.publish({ type: 'nodeAnswered', asker, ask, ...answer });
     }
   }
+}
+
+/** The parts of an answer, as they are sent; undefined if it is too long. */
+function encodeAnswer(answer: unknown): string[] | undefined {
+  const json = Buffer.from(JSON.stringify(answer));
+  const count = Math.ceil(json.length / bytesPerPart);
+  if (count > maxParts) return undefined;
+  return Array.from({ length: count }, (_, part) =>
+    json.toString('base64', part * bytesPerPart, (part + 1) * bytesPerPart),
+  );
+}
+
+function decodeAnswer(parts: readonly string[]): unknown {
+  return parseJson(Buffer.concat(parts.map((part) => Buffer.from(part, 'base64'))).toString());
 }

@@ -1,17 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ClientError, codeOf, type ErrorCode } from '../../errors.ts';
-import type { AccessHolder } from '../access.ts';
 import { type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
 import type { FanOut } from '../fan-out.ts';
-import type { Feed } from '../feed/feed.ts';
+import type { AccessHolder, Feed } from '../feed/feed.ts';
 import type { StreamEnd } from '../live-counts.ts';
 import { Pace } from '../pace.ts';
-import type { StateRequest, StateStream } from '../states/state-stream.ts';
+import type { StateRequest, StateStream } from '../states/state-streams.ts';
 import { StateStreams } from '../states/state-streams.ts';
-import { OtherPresence } from './other-presence.ts';
 import { absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
-import { OwnReports, type OwnReportsParts } from './own-reports.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
+import { PresenceReports, type PresenceReportsParts } from './reports.ts';
 
 /** At most four states in a second. */
 const sendIntervalMs = 250;
@@ -20,7 +18,7 @@ const keptForQueriesMs = 10_000;
 /** After these ends the client is expected to connect again. */
 const mayReturn: ReadonlySet<StreamEnd | ErrorCode> = new Set(['disconnected', 'server_stop']);
 
-export interface PresenceRoomParts extends Omit<OwnReportsParts, 'roomId' | 'own'> {
+export interface PresenceRoomParts extends Omit<PresenceReportsParts, 'roomId' | 'own' | 'onReport'> {
   fanOut: FanOut;
   /** Asks the other nodes to report everything. Resolves when they have. */
   ask: (roomId: string) => Promise<unknown>;
@@ -31,8 +29,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
   readonly roomId: string;
   readonly streams: StateStreams<PresenceState>;
   readonly own: OwnPresence;
-  readonly reports: OwnReports;
-  readonly #others: OtherPresence;
+  readonly reports: PresenceReports;
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
   readonly #sending: Pace;
@@ -51,8 +48,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
     this.streams = new StateStreams({ fanOut, name: `presence ${roomId}`, read: () => this.read(), onError });
     this.#sending = new Pace(sendIntervalMs, () => this.streams.send(), onError);
     this.own = new OwnPresence(parts.node, (userId) => this.#changeOwn(userId));
-    this.reports = new OwnReports({ roomId, own: this.own, ...parts });
-    this.#others = new OtherPresence(() => this.#sending.request());
+    this.reports = new PresenceReports({ roomId, own: this.own, onReport: () => this.#sending.request(), ...parts });
     this.#opened = this.#open();
   }
 
@@ -79,7 +75,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
   }
 
   read(): PresenceState {
-    return joinPresence(this.roomId, [this.own, ...this.#others.pages()]);
+    return joinPresence(this.roomId, [this.own, ...this.reports.pages()]);
   }
 
   /**
@@ -160,7 +156,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
       this.own.stopTyping(message.event.actorId ?? '');
     if (message.type === 'typingStopped') this.own.stopTyping(message.userId);
     if (message.type === 'userMuted') this.own.mute(message.userId);
-    if (message.type === 'presencePageReported' && message.node !== this.#parts.node.id) this.#others.receive(message);
+    if (message.type === 'presencePageReported') this.reports.receive(message);
   }
 
   #changeOwn(userId: string | undefined): void {
@@ -182,7 +178,6 @@ export class PresenceRoom implements Iterable<AccessHolder> {
     this.#onUnused();
     this.#sending.stop();
     for (const leave of this.#leaves) leave();
-    this.#others.clear();
     this.reports.stop();
     this.#feed?.then((feed) => this.#parts.fanOut.unwatchAccess(feed, this)).catch(() => {});
   }
