@@ -87,7 +87,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a deleted post is replayed from the cache',
-    file: 'live/groups/group.ts',
+    file: 'live/groups/groups.ts',
     from: '...event, content: undefined, room',
     to: '...event, room',
   },

@@ -28,7 +28,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'live/bus/postgres.ts': contained,
   'live/bus/redis.ts': destroys,
   'live/comparison.ts': contained,
-  'live/groups/group.ts': bookkeeping,
+  'live/groups/groups.ts': bookkeeping,
   'live/inventory/other-nodes.ts': settles,
   'live/live-counts.ts': bookkeeping,
   'live/presence/own-presence.ts': bookkeeping,
