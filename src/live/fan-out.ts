@@ -1,21 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import { FixedWindow } from '../common/fixed-window.ts';
 import type { Config } from '../config/config.ts';
-import { isReadFailure } from '../data/event-log/events.ts';
+import { isReadFailure, type LogPosition, type ReadFailure } from '../data/event-log/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
 import { decodeCursor } from './cursor.ts';
 import type { AccessHolder, Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { chunkLength } from './feed/room-log.ts';
+import { type FirstRead, Follower, type Following } from './groups/follower.ts';
 import { GroupCosts } from './groups/group-costs.ts';
 import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
 import { Inboxes } from './inbox/inboxes.ts';
 import { LiveCounts } from './live-counts.ts';
-import { groupOf } from './live-stream.ts';
+import { groupOf, LiveStream, type LiveStreamParts } from './live-stream.ts';
 import type { Stream } from './stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
-import { Subscriber, type SubscriberStart } from './subscriber.ts';
 
 /**
  * The maximum number of events that the free resumes of one caller replay within RATE_WINDOW_SECONDS; each resume counts as
@@ -26,6 +26,70 @@ const countOfInbox = maxFreeResumes / 20;
 
 export interface FanOutParts extends Omit<FeedsParts, 'onRewound' | 'counts'> {
   config: Pick<Config, 'limits' | 'rate'>;
+}
+
+interface SubscriberStart {
+  position: LogPosition;
+  /** What was read when the position of a cursor was checked. */
+  firstRead?: FirstRead;
+}
+
+interface SubscriberParts extends LiveStreamParts<SubscribeRequest> {
+  feed: Feed;
+  groups: Groups;
+}
+
+/** The stream of the events of one room. */
+class Subscriber extends LiveStream<SubscriberParts> implements Following {
+  readonly feed: Feed;
+  readonly #follower: Follower;
+
+  /** `start` is not one of the parts, which are held as long as the stream is open. */
+  constructor(parts: SubscriberParts, start: SubscriberStart) {
+    super(parts);
+    this.feed = parts.feed;
+    this.#follower = new Follower(this, parts.feed, start.position, start.firstRead);
+    this.isReplaying = parts.request.after !== undefined;
+  }
+
+  get cursor(): string {
+    return this.#follower.cursor;
+  }
+
+  catchUp(): void {
+    this.#follower.readOn().then(
+      (isDone) => isDone || this.waitUntilDrained(() => this.catchUp()),
+      (error) => this.fail(error),
+    );
+  }
+
+  onLive(): void {
+    this.endReplay();
+  }
+
+  onDeleted(): void {
+    this.end(new ClientError('ROOM_DELETED'));
+  }
+
+  onUnreadable(_: Follower, failure: ReadFailure): void {
+    const code = failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER';
+    this.end(new ClientError(code, undefined, { live: { cursor: this.feed.cursor } }));
+  }
+
+  endAsSlowConsumer(): void {
+    this.onUnreadable(this.#follower, 'trimmed');
+  }
+
+  protected begin(): void {
+    const { request, feed, groups } = this.parts;
+    // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
+    const position = request.after === undefined ? this.#follower.position : feed.head;
+    this.#follower.enter(groups.findOrCreate(feed, request, position));
+  }
+
+  protected override release(): void {
+    this.#follower.leave();
+  }
 }
 
 /** The subscriptions of this process to the events of rooms. */
@@ -110,7 +174,7 @@ export class FanOut {
 
   async #subscribe(request: SubscribeRequest): Promise<Subscriber> {
     const feed = await this.#feeds.acquire(request.roomId);
-    let release = (_: unknown): unknown => this.#feeds.release(request.roomId);
+    let release = (_: unknown): void => this.#feeds.release(request.roomId);
     try {
       const start = await this.#findStart(feed, request);
       const { costs, counts } = this;
@@ -123,7 +187,7 @@ export class FanOut {
       await feed.checkAccess([subscriber]);
       return subscriber;
     } catch (error) {
-      await release(error);
+      release(error);
       throw error;
     }
   }
@@ -137,7 +201,7 @@ export class FanOut {
 
   unwatchAccess(feed: Feed, holders: Iterable<AccessHolder>): void {
     feed.holders.delete(holders);
-    this.#feeds.release(feed.roomId).catch(this.#parts.onError);
+    this.#feeds.release(feed.roomId);
   }
 
   /** Clears the replay caches of all groups, so that erased content is not replayed. */
@@ -160,7 +224,7 @@ export class FanOut {
   #remove(subscriber: Subscriber): void {
     const { feed } = subscriber;
     for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);
-    this.#feeds.release(feed.roomId).catch(this.#parts.onError);
+    this.#feeds.release(feed.roomId);
   }
 
   async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<SubscriberStart> {

@@ -72,11 +72,9 @@ export class Feeds {
     }
   }
 
-  async release(roomId: string): Promise<void> {
+  release(roomId: string): void {
     const entry = this.#open.get(roomId);
-    if (!entry) return;
-    if (!this.#drop(roomId, entry)) return;
-    (await entry.feed).close();
+    if (entry && this.#drop(roomId, entry)) entry.feed.then((feed) => feed.close(), this.#parts.onError);
   }
 
   /** Compares the heads of all open rooms soon, because messages of the bus may have been lost. */

@@ -18,6 +18,7 @@ import type { RoomRow, UserEventRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { Feed } from '../feed/feed.ts';
+import type { Feeds } from '../feed/feeds.ts';
 import { Follower, type Following } from '../groups/follower.ts';
 import type { Groups } from '../groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
@@ -29,9 +30,8 @@ import { type Cursors, cursorExpired, type InboxPositions } from './positions.ts
 export interface InboxParts extends LiveStreamParts<InboxSelection> {
   positions: InboxPositions;
   database: Database;
+  feeds: Feeds;
   groups: Groups;
-  acquire: (roomId: string) => Promise<Feed>;
-  release: (roomId: string) => void;
 }
 
 /** The end of a membership that its room's follower has not reached yet. */
@@ -48,6 +48,8 @@ interface Ending {
   resolve: (isReached: boolean) => void;
 }
 
+/** An inbox opens many feeds, most of which are quiet: they must not take much memory. */
+const recentCount = 8;
 /** The maximum number of rooms that read from the log at the same time. */
 const maxRoomsReading = 4;
 /** The number of events in one read of the user's log. */
@@ -102,13 +104,13 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
   /** Opens a room that the stream follows from its start. Returns undefined if the room is deleted. @throws any error of `findPosition`. */
   async open(roomId: string, findPosition: (feed: Feed) => Promise<LogPosition>): Promise<Follower | undefined> {
     if (this.hasStopped) return undefined;
-    const feed = await this.parts.acquire(roomId);
+    const feed = await this.parts.feeds.acquire(roomId, recentCount);
     let follower: Follower | undefined;
     try {
       follower = await this.#follow(feed, findPosition);
       return follower;
     } finally {
-      if (!follower) this.parts.release(roomId);
+      if (!follower) this.parts.feeds.release(roomId);
     }
   }
 
@@ -470,7 +472,7 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
     this.#behind.delete(follower);
     follower.leave();
     this.request.account.add(-inboxRoomBytes);
-    this.parts.release(roomId);
+    this.parts.feeds.release(roomId);
     this.#endings.get(roomId)?.resolve(true);
     this.#endings.delete(roomId);
     this.onLive(follower);

@@ -11,10 +11,8 @@ import type { Groups } from '../groups/groups.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import { Inbox } from './inbox.ts';
 import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
-import { findRoomStart, findStart, type InboxPositions, readCursors } from './positions.ts';
+import { findRoomStart, findStart, readCursors } from './positions.ts';
 
-/** One inbox opens many feeds, most of which are quiet: they must not take much memory. */
-const recentCount = 8;
 /** The maximum number of rooms of one inbox that are opened at the same time. */
 const maxOpening = 16;
 
@@ -90,7 +88,9 @@ export class Inboxes {
     const bytes = rooms.rooms.length * inboxRoomBytes;
     selection.account.addOrThrow(bytes);
     selection.account.add(-bytes);
-    const inbox = this.#create(request, positions);
+    const onEnd = () => this.#remove(inbox);
+    const inbox: Inbox = new Inbox({ ...this.#parts, request: selection, positions, source: 'inbox', onEnd });
+    this.#inboxes.add(inbox);
     try {
       if (!inbox.countRooms(rooms.rooms.length)) throw tooManyRooms();
       await forEachConcurrently(followed, maxOpening, async (room) => {
@@ -107,25 +107,6 @@ export class Inboxes {
       inbox.stop(codeOf(error));
       throw error;
     }
-  }
-
-  #create({ selection: request }: InboxRequest, positions: InboxPositions): Inbox {
-    const { database, feeds, groups, costs, counts, onError } = this.#parts;
-    const inbox: Inbox = new Inbox({
-      request,
-      positions,
-      source: 'inbox',
-      database,
-      costs,
-      counts,
-      groups,
-      acquire: (roomId) => feeds.acquire(roomId, recentCount),
-      release: (roomId) => feeds.release(roomId).catch(onError),
-      onEnd: () => this.#remove(inbox),
-      onError,
-    });
-    this.#inboxes.add(inbox);
-    return inbox;
   }
 
   /** Resolves when the inbox will learn of every later event of its user. */
