@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { isReadFailure, type LogPosition, type ReadFailure } from '../data/event-log/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
 import { decodeCursor } from './cursor.ts';
-import type { AccessHolder, Feed } from './feed/feed.ts';
+import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { chunkLength } from './feed/room-log.ts';
 import { type FirstRead, Follower, type Following } from './groups/follower.ts';
@@ -95,8 +95,8 @@ class Subscriber extends LiveStream<SubscriberParts> implements Following {
 /** The subscriptions of this process to the events of rooms. */
 export class FanOut {
   readonly #parts: FanOutParts;
-  readonly #feeds: Feeds;
-  readonly #groups: Groups;
+  readonly feeds: Feeds;
+  readonly groups: Groups;
   readonly #subscribers = new Set<Subscriber>();
   readonly #inboxes: Inboxes;
   /** Counts the subscriptions that resume and the events that they replay, by caller: within the limit they are free. */
@@ -110,20 +110,15 @@ export class FanOut {
     this.#freeResumes = new FixedWindow({ limit: maxFreeResumes, windowSeconds });
     this.costs = new GroupCosts(parts.config);
     const { costs, counts } = this;
-    this.#groups = new Groups({ counts, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds({ ...parts, counts, onRewound: (roomId) => this.#inboxes.checkHistory(roomId) });
-    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, costs, counts });
+    this.groups = new Groups({ counts, tracing: parts.tracing, onError: parts.onError });
+    this.feeds = new Feeds({ ...parts, counts, onRewound: (roomId) => this.#inboxes.checkHistory(roomId) });
+    this.#inboxes = new Inboxes({ ...parts, feeds: this.feeds, groups: this.groups, costs, counts });
   }
 
   /** The numbers of open feeds, groups and subscribers. */
   get sizes(): { feeds: number; groups: number; subscribers: number } {
     const subscribers = this.#subscribers.size + this.#inboxes.size;
-    return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers };
-  }
-
-  /** The numbers of subscriptions by room. */
-  followers(): Iterable<[roomId: string, followers: number]> {
-    return this.#groups.followers();
+    return { feeds: this.feeds.size, groups: this.groups.size, subscribers };
   }
 
   /**
@@ -173,12 +168,12 @@ export class FanOut {
   }
 
   async #subscribe(request: SubscribeRequest): Promise<Subscriber> {
-    const feed = await this.#feeds.acquire(request.roomId);
-    let release = (_: unknown): void => this.#feeds.release(request.roomId);
+    const feed = await this.feeds.acquire(request.roomId);
+    let release = (_: unknown): void => this.feeds.release(request.roomId);
     try {
       const start = await this.#findStart(feed, request);
       const { costs, counts } = this;
-      const parts = { request, source: feed.roomId, costs, counts, groups: this.#groups, onError: this.#parts.onError };
+      const parts = { request, source: feed.roomId, costs, counts, groups: this.groups, onError: this.#parts.onError };
       const onEnd = () => this.#remove(subscriber);
       const subscriber: Subscriber = new Subscriber({ ...parts, feed, onEnd }, start);
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
@@ -192,26 +187,9 @@ export class FanOut {
     }
   }
 
-  /** Keeps the room's feed open, and checks the access of the holders, until `unwatchAccess`. */
-  async watchAccess(roomId: string, holders: Iterable<AccessHolder>): Promise<Feed> {
-    const feed = await this.#feeds.acquire(roomId);
-    feed.holders.add(holders);
-    return feed;
-  }
-
-  unwatchAccess(feed: Feed, holders: Iterable<AccessHolder>): void {
-    feed.holders.delete(holders);
-    this.#feeds.release(feed.roomId);
-  }
-
-  /** Clears the replay caches of all groups, so that erased content is not replayed. */
-  clearReplayed(): void {
-    this.#groups.clearReplayed();
-  }
-
   /** Compares all open feeds with the log soon, because messages of the bus may have been lost. */
   compareHeadsSoon(): void {
-    this.#feeds.compareHeadsSoon();
+    this.feeds.compareHeadsSoon();
     this.#inboxes.compareSoon();
   }
 
@@ -224,7 +202,7 @@ export class FanOut {
   #remove(subscriber: Subscriber): void {
     const { feed } = subscriber;
     for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);
-    this.#feeds.release(feed.roomId);
+    this.feeds.release(feed.roomId);
   }
 
   async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<SubscriberStart> {

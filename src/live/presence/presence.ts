@@ -149,13 +149,26 @@ class PresenceRoom implements Iterable<AccessHolder> {
 
   /** Resolves when later changes of access are found. @throws ClientError ROOM_DELETED. */
   async #watchAccess(): Promise<Feed> {
-    this.#feed ??= this.#parts.fanOut.watchAccess(this.roomId, this).catch((error) => {
-      this.#feed = undefined;
-      throw error;
-    });
+    this.#feed ??= this.#openFeed();
     const feed = await this.#feed;
     if (feed.deleted) throw new ClientError('ROOM_DELETED');
     return feed;
+  }
+
+  async #openFeed(): Promise<Feed> {
+    try {
+      const feed = await this.#parts.fanOut.feeds.acquire(this.roomId);
+      feed.holders.add(this);
+      return feed;
+    } catch (error) {
+      this.#feed = undefined;
+      throw error;
+    }
+  }
+
+  #leaveFeed(feed: Feed): void {
+    feed.holders.delete(this);
+    this.#parts.fanOut.feeds.release(this.roomId);
   }
 
   #receive(message: BusMessage): void {
@@ -186,7 +199,7 @@ class PresenceRoom implements Iterable<AccessHolder> {
     this.#sending.stop();
     for (const leave of this.#leaves) leave();
     this.reports.stop();
-    this.#feed?.then((feed) => this.#parts.fanOut.unwatchAccess(feed, this)).catch(() => {});
+    this.#feed?.then((feed) => this.#leaveFeed(feed)).catch(() => {});
   }
 }
 

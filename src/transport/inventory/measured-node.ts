@@ -45,7 +45,7 @@ export class MeasuredNode implements LocalNode {
     return {
       status: this.#readStatus(),
       errors: operationReports.errors(),
-      rooms: mostFollowed(fanOut.followers(), maxRooms),
+      rooms: mostFollowed(fanOut.groups.followers(), maxRooms),
     };
   }
 
