@@ -29,7 +29,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'live/bus/redis.ts': destroys,
   'live/comparison.ts': contained,
   'live/groups/groups.ts': bookkeeping,
-  'live/inventory/other-nodes.ts': settles,
+  'live/inventory/inventory.ts': settles,
   'live/live-counts.ts': bookkeeping,
   'live/presence/own-presence.ts': bookkeeping,
   'live/presence/reports.ts: setTimeout(…)': bookkeeping,
