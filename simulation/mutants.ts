@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'viewers who lose access stay',
-    file: 'live/access.ts',
+    file: 'live/feed/feed.ts',
     from: '!members.has(userId)',
     to: 'members.size < 0',
   },
@@ -208,8 +208,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a stream that stops does not release its feed',
     file: 'live/fan-out.ts',
-    from: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    this.#feeds.release',
-    to: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    if (subscriber.request.after === undefined) this.#feeds.release',
+    from: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    this.feeds.release',
+    to: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    if (subscriber.request.after === undefined) this.feeds.release',
   },
   {
     name: 'a cursor is accepted whatever its mark',
