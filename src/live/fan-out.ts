@@ -14,8 +14,7 @@ import type { InboxRequest } from './inbox/inbox-request.ts';
 import { Inboxes } from './inbox/inboxes.ts';
 import { LiveCounts } from './live-counts.ts';
 import { groupOf, LiveStream, type LiveStreamParts } from './live-stream.ts';
-import type { Stream } from './stream.ts';
-import type { SubscribeRequest } from './subscribe-request.ts';
+import type { Stream, SubscribeRequest } from './stream.ts';
 
 /**
  * The maximum number of events that the free resumes of one caller replay within RATE_WINDOW_SECONDS; each resume counts as

@@ -5,8 +5,7 @@ import { encodeCursor } from '../cursor.ts';
 import type { Feed } from '../feed/feed.ts';
 import { chunkLength } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
-import type { EncodedEvent, Sink } from '../stream.ts';
-import { personal, type Selection } from '../subscribe-request.ts';
+import { type EncodedEvent, personal, type Selection, type Sink } from '../stream.ts';
 import type { Group, Member } from './groups.ts';
 
 /** A stream that sends the events of one room or of many: one follower for each room. */

@@ -10,8 +10,7 @@ import { errorTypeOf, type Span, type Tracing } from '../../tracing/span.ts';
 import { startDelivery } from '../event-spans.ts';
 import type { Feed, FeedGroup } from '../feed/feed.ts';
 import type { LiveCounts } from '../live-counts.ts';
-import type { EncodedEvent } from '../stream.ts';
-import { type ExecuteEvent, groupKeyOf, personal, type Selection } from '../subscribe-request.ts';
+import { type EncodedEvent, type ExecuteEvent, groupKeyOf, personal, type Selection } from '../stream.ts';
 
 interface GroupsParts {
   counts: LiveCounts;

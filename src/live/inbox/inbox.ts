@@ -22,8 +22,7 @@ import type { Feeds } from '../feed/feeds.ts';
 import { Follower, type Following } from '../groups/follower.ts';
 import type { Groups } from '../groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
-import { EncodedEvent, type StreamMessage } from '../stream.ts';
-import { personal } from '../subscribe-request.ts';
+import { EncodedEvent, personal, type StreamMessage } from '../stream.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
 import { type Cursors, cursorExpired, type InboxPositions } from './positions.ts';
 

@@ -6,8 +6,7 @@ import { ClientError, type ErrorCode } from '../../errors.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { StreamEnd } from '../live-counts.ts';
 import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
-import type { StreamMessage } from '../stream.ts';
-import { groupKeyOf, personal, type StreamRequest } from '../subscribe-request.ts';
+import { groupKeyOf, personal, type StreamMessage, type StreamRequest } from '../stream.ts';
 
 const retryMs = 1_000;
 /** The streams that are written in one turn of the event loop. */
