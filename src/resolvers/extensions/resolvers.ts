@@ -34,11 +34,10 @@ const roomOf = ({ roomId }: ExtensionRow, _: unknown, { loaders }: Context) => l
 
 /** Null after the subject was deleted. */
 function subjectOf(type: string) {
-  return (event: StreamEvent, _: unknown, { loaders, services }: Context) => {
-    if (type === 'Post') return loaders.post.load(event.subjectId);
-    if (type === 'User') return findLivingUser(loaders, event.subjectId);
-    if (type === 'Room') return loadRoom(loaders, event.roomId, event.room);
-    return loaders.by(services.extensions.ofType(type).find, event.subjectId);
+  return ({ subjectId }: StreamEvent, _: unknown, { loaders, services }: Context) => {
+    if (type === 'Post') return loaders.post.load(subjectId);
+    if (type === 'User') return findLivingUser(loaders, subjectId);
+    return loaders.by(services.extensions.ofType(type).find, subjectId);
   };
 }
 
