@@ -1,4 +1,4 @@
-import type { BusConnection, BusDriver, ConnectionHandlers } from '../src/live/bus/driver.ts';
+import type { BusConnection, BusDriver, ConnectionHandlers } from '../src/live/bus/checked-connection.ts';
 import type { Faults } from './faults.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 

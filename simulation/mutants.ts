@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'viewers who lose access stay',
-    file: 'live/access.ts',
+    file: 'live/feed/feed.ts',
     from: '!members.has(userId)',
     to: 'members.size < 0',
   },
@@ -87,7 +87,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a deleted post is replayed from the cache',
-    file: 'live/groups/group.ts',
+    file: 'live/groups/groups.ts',
     from: '...event, content: undefined, room',
     to: '...event, room',
   },
@@ -99,7 +99,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a room that has ended while the client was away is dropped in silence',
-    file: 'live/inbox/start.ts',
+    file: 'live/inbox/positions.ts',
     from: 'clientPositions: new Map(positions.entries().filter(([roomId]) => changed.has(roomId))),',
     to: 'clientPositions: new Map(),',
   },
@@ -189,27 +189,27 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a state that waits for a slow client is dropped',
-    file: 'live/states/state-stream.ts',
+    file: 'live/states/state-streams.ts',
     from: 'if (!this.#hasRead) return this.#setLatest(message);',
     to: 'if (!this.#hasRead) return;',
   },
   {
     name: 'the report of a node is valid for ever',
-    file: 'live/presence/other-presence.ts',
+    file: 'live/presence/reports.ts',
     from: 'node.lease = setTimeout(() => this.#forget(id), Math.min(maxLeaseMs, leaseMs)).unref();',
     to: '',
   },
   {
     name: 'a late report of presence replaces a newer one',
-    file: 'live/presence/other-presence.ts',
+    file: 'live/presence/reports.ts',
     from: 'if (page.number <= (node.pages.get(index)?.number ?? 0)) return;',
     to: '',
   },
   {
     name: 'a stream that stops does not release its feed',
     file: 'live/fan-out.ts',
-    from: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    this.#feeds.release',
-    to: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    if (subscriber.request.after === undefined) this.#feeds.release',
+    from: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    this.feeds.release',
+    to: 'for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);\n    if (subscriber.request.after === undefined) this.feeds.release',
   },
   {
     name: 'a cursor is accepted whatever its mark',

@@ -10,9 +10,15 @@ import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { InboxRequest, InboxSelection } from '../live/inbox/inbox-request.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
-import type { StateRequest } from '../live/states/state-stream.ts';
-import { EncodedEvent, StreamMessage } from '../live/stream.ts';
-import { personal, type Selection, type StreamRequest, type SubscribeRequest } from '../live/subscribe-request.ts';
+import type { StateRequest } from '../live/states/state-streams.ts';
+import {
+  EncodedEvent,
+  personal,
+  type Selection,
+  StreamMessage,
+  type StreamRequest,
+  type SubscribeRequest,
+} from '../live/stream.ts';
 import type { Log } from '../log/log.ts';
 import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';

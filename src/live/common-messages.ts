@@ -21,9 +21,9 @@ export function followCommonMessages(bus: Bus, parts: CommonMessageParts): Promi
 function handle(message: BusMessage, parts: CommonMessageParts): void {
   switch (message.type) {
     case 'contentErased':
-      return parts.fanOut.clearReplayed();
+      return parts.fanOut.groups.clearReplayed();
     case 'userDeleted':
-      parts.fanOut.clearReplayed();
+      parts.fanOut.groups.clearReplayed();
       return revoke(message, parts);
     case 'keyRevoked':
     case 'passwordChanged':
@@ -54,7 +54,7 @@ function revoke(revocation: Revocation, { presence, credentials }: CommonMessage
 
 /** Checks everything again, because a message may be lost: a revocation, an erasure, or an event of any room. */
 function checkAll({ fanOut, credentials, onError }: CommonMessageParts): void {
-  fanOut.clearReplayed();
+  fanOut.groups.clearReplayed();
   fanOut.compareHeadsSoon();
   credentials.checkAll().catch(onError);
 }

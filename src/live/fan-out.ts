@@ -1,22 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 import { FixedWindow } from '../common/fixed-window.ts';
 import type { Config } from '../config/config.ts';
-import { isReadFailure } from '../data/event-log/events.ts';
+import { isReadFailure, type LogPosition, type ReadFailure } from '../data/event-log/events.ts';
 import { ClientError, codeOf } from '../errors.ts';
-import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { chunkLength } from './feed/room-log.ts';
+import { type FirstRead, Follower, type Following } from './groups/follower.ts';
 import { GroupCosts } from './groups/group-costs.ts';
 import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
 import { Inboxes } from './inbox/inboxes.ts';
 import { LiveCounts } from './live-counts.ts';
-import { groupOf } from './live-stream.ts';
-import type { Stream } from './stream.ts';
-import type { SubscribeRequest } from './subscribe-request.ts';
-import { Subscriber, type SubscriberStart } from './subscriber.ts';
+import { groupOf, LiveStream, type LiveStreamParts } from './live-stream.ts';
+import type { Stream, SubscribeRequest } from './stream.ts';
 
 /**
  * The maximum number of events that the free resumes of one caller replay within RATE_WINDOW_SECONDS; each resume counts as
@@ -29,11 +27,75 @@ export interface FanOutParts extends Omit<FeedsParts, 'onRewound' | 'counts'> {
   config: Pick<Config, 'limits' | 'rate'>;
 }
 
+interface SubscriberStart {
+  position: LogPosition;
+  /** What was read when the position of a cursor was checked. */
+  firstRead?: FirstRead;
+}
+
+interface SubscriberParts extends LiveStreamParts<SubscribeRequest> {
+  feed: Feed;
+  groups: Groups;
+}
+
+/** The stream of the events of one room. */
+class Subscriber extends LiveStream<SubscriberParts> implements Following {
+  readonly feed: Feed;
+  readonly #follower: Follower;
+
+  /** `start` is not one of the parts, which are held as long as the stream is open. */
+  constructor(parts: SubscriberParts, start: SubscriberStart) {
+    super(parts);
+    this.feed = parts.feed;
+    this.#follower = new Follower(this, parts.feed, start.position, start.firstRead);
+    this.isReplaying = parts.request.after !== undefined;
+  }
+
+  get cursor(): string {
+    return this.#follower.cursor;
+  }
+
+  catchUp(): void {
+    this.#follower.readOn().then(
+      (isDone) => isDone || this.waitUntilDrained(() => this.catchUp()),
+      (error) => this.fail(error),
+    );
+  }
+
+  onLive(): void {
+    this.endReplay();
+  }
+
+  onDeleted(): void {
+    this.end(new ClientError('ROOM_DELETED'));
+  }
+
+  onUnreadable(_: Follower, failure: ReadFailure): void {
+    const code = failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER';
+    this.end(new ClientError(code, undefined, { live: { cursor: this.feed.cursor } }));
+  }
+
+  endAsSlowConsumer(): void {
+    this.onUnreadable(this.#follower, 'trimmed');
+  }
+
+  protected begin(): void {
+    const { request, feed, groups } = this.parts;
+    // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
+    const position = request.after === undefined ? this.#follower.position : feed.head;
+    this.#follower.enter(groups.findOrCreate(feed, request, position));
+  }
+
+  protected override release(): void {
+    this.#follower.leave();
+  }
+}
+
 /** The subscriptions of this process to the events of rooms. */
 export class FanOut {
   readonly #parts: FanOutParts;
-  readonly #feeds: Feeds;
-  readonly #groups: Groups;
+  readonly feeds: Feeds;
+  readonly groups: Groups;
   readonly #subscribers = new Set<Subscriber>();
   readonly #inboxes: Inboxes;
   /** Counts the subscriptions that resume and the events that they replay, by caller: within the limit they are free. */
@@ -47,20 +109,15 @@ export class FanOut {
     this.#freeResumes = new FixedWindow({ limit: maxFreeResumes, windowSeconds });
     this.costs = new GroupCosts(parts.config);
     const { costs, counts } = this;
-    this.#groups = new Groups({ counts, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds({ ...parts, counts, onRewound: (roomId) => this.#inboxes.checkHistory(roomId) });
-    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, costs, counts });
+    this.groups = new Groups({ counts, tracing: parts.tracing, onError: parts.onError });
+    this.feeds = new Feeds({ ...parts, counts, onRewound: (roomId) => this.#inboxes.checkHistory(roomId) });
+    this.#inboxes = new Inboxes({ ...parts, feeds: this.feeds, groups: this.groups, costs, counts });
   }
 
   /** The numbers of open feeds, groups and subscribers. */
   get sizes(): { feeds: number; groups: number; subscribers: number } {
     const subscribers = this.#subscribers.size + this.#inboxes.size;
-    return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers };
-  }
-
-  /** The numbers of subscriptions by room. */
-  followers(): Iterable<[roomId: string, followers: number]> {
-    return this.#groups.followers();
+    return { feeds: this.feeds.size, groups: this.groups.size, subscribers };
   }
 
   /**
@@ -110,12 +167,12 @@ export class FanOut {
   }
 
   async #subscribe(request: SubscribeRequest): Promise<Subscriber> {
-    const feed = await this.#feeds.acquire(request.roomId);
-    let release = (_: unknown): unknown => this.#feeds.release(request.roomId);
+    const feed = await this.feeds.acquire(request.roomId);
+    let release = (_: unknown): void => this.feeds.release(request.roomId);
     try {
       const start = await this.#findStart(feed, request);
       const { costs, counts } = this;
-      const parts = { request, source: feed.roomId, costs, counts, groups: this.#groups, onError: this.#parts.onError };
+      const parts = { request, source: feed.roomId, costs, counts, groups: this.groups, onError: this.#parts.onError };
       const onEnd = () => this.#remove(subscriber);
       const subscriber: Subscriber = new Subscriber({ ...parts, feed, onEnd }, start);
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
@@ -124,31 +181,14 @@ export class FanOut {
       await feed.checkAccess([subscriber]);
       return subscriber;
     } catch (error) {
-      await release(error);
+      release(error);
       throw error;
     }
   }
 
-  /** Keeps the room's feed open, and checks the access of the holders, until `unwatchAccess`. */
-  async watchAccess(roomId: string, holders: Iterable<AccessHolder>): Promise<Feed> {
-    const feed = await this.#feeds.acquire(roomId);
-    feed.holders.add(holders);
-    return feed;
-  }
-
-  unwatchAccess(feed: Feed, holders: Iterable<AccessHolder>): void {
-    feed.holders.delete(holders);
-    this.#feeds.release(feed.roomId).catch(this.#parts.onError);
-  }
-
-  /** Clears the replay caches of all groups, so that erased content is not replayed. */
-  clearReplayed(): void {
-    this.#groups.clearReplayed();
-  }
-
   /** Compares all open feeds with the log soon, because messages of the bus may have been lost. */
   compareHeadsSoon(): void {
-    this.#feeds.compareHeadsSoon();
+    this.feeds.compareHeadsSoon();
     this.#inboxes.compareSoon();
   }
 
@@ -161,7 +201,7 @@ export class FanOut {
   #remove(subscriber: Subscriber): void {
     const { feed } = subscriber;
     for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);
-    this.#feeds.release(feed.roomId).catch(this.#parts.onError);
+    this.feeds.release(feed.roomId);
   }
 
   async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<SubscriberStart> {

@@ -2,8 +2,7 @@ import type { ViewerScope } from '../data/domain/visible-rooms.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import type { GroupCosts, GroupReservation } from './groups/group-costs.ts';
 import type { LiveCounts, StreamEnd } from './live-counts.ts';
-import type { Sink, Stream, StreamMessage } from './stream.ts';
-import { groupKeyOf, type StreamRequest } from './subscribe-request.ts';
+import { groupKeyOf, type Sink, type Stream, type StreamMessage, type StreamRequest } from './stream.ts';
 
 export interface LiveStreamParts<Request extends StreamRequest = StreamRequest> {
   request: Request;

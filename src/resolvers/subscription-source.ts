@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { StreamEvent } from '../data/event-log/events.ts';
 import type { InboxRequest } from '../live/inbox/inbox-request.ts';
 import type { PresentViewer } from '../live/presence/own-presence.ts';
-import type { SubscribeRequest } from '../live/subscribe-request.ts';
+import type { SubscribeRequest } from '../live/stream.ts';
 import type { Context } from './context.ts';
 
 /**

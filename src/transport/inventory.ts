@@ -79,7 +79,7 @@ class MeasuredNode implements LocalNode {
     return {
       status: this.#readStatus(),
       errors: operationReports.errors(),
-      rooms: mostFollowed(fanOut.followers(), maxRooms),
+      rooms: mostFollowed(fanOut.groups.followers(), maxRooms),
     };
   }
 

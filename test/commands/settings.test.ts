@@ -109,6 +109,7 @@ for (const name of secrets) refused[`${name}_FILE`] = unreadable;
 const refusedAtStart: Record<string, string[]> = {
   HOST: ['no.such.host.invalid', '203.0.113.1'],
   TRUSTED_DOCUMENTS: ['/nowhere/documents.json'],
+  EXTENSIONS: ['./nowhere', 'no-such-package'],
 };
 
 /** Settings whose values are in no message. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ClientError } from '../../errors.ts';
+import { BadSetting } from '../../config/bad-setting.ts';
 import type { Extension, LoadedExtension } from '../../resolvers/extensions/extension.ts';
 
 /** What extensions import: this program's own module, wherever their files are, so that there is only one of each class. */
@@ -11,7 +11,7 @@ const modules = ['index.ts', 'index.js'];
 
 /**
  * Imports the extensions that EXTENSIONS names: folders, relative to the working folder, and packages.
- * @throws AggregateError of ClientErrors for the operator, one for each extension that cannot be loaded.
+ * @throws AggregateError of BadSettings, one for each extension that cannot be loaded.
  */
 export async function loadExtensions(names: readonly string[]): Promise<LoadedExtension[]> {
   if (names.length === 0) return [];
@@ -63,6 +63,6 @@ function findModule(name: string): string {
   }
 }
 
-function refusal(name: string, reason: string): ClientError {
-  return new ClientError('VALIDATION_ERROR', `EXTENSIONS: ${name}: ${reason}`);
+function refusal(name: string, reason: string): BadSetting {
+  return new BadSetting('EXTENSIONS', name, `must be folders and packages with an extension: ${reason}`);
 }

@@ -1,57 +1,35 @@
+import { EventEmitter } from 'node:events';
+import { contain } from '../../common/contain.ts';
 import { type Bus, type BusListener, type BusMessage, type BusOptions, createBusCounts, topicOf } from './bus.ts';
 
 /** The listeners of this process, by topic. */
-export class Listeners {
-  readonly #byTopic = new Map<string, Set<BusListener>>();
-  readonly #onError: (error: unknown) => void;
+type Listeners = EventEmitter<Record<string, [BusMessage]>>;
 
-  constructor(onError: (error: unknown) => void) {
-    this.#onError = onError;
-  }
+export function createListeners(): Listeners {
+  const listeners: Listeners = new EventEmitter();
+  return listeners.setMaxListeners(0);
+}
 
-  get count(): number {
-    return this.#byTopic.values().reduce((count, { size }) => count + size, 0);
-  }
+export function countListeners(listeners: Listeners): number {
+  return listeners.eventNames().reduce((count, topic) => count + listeners.listenerCount(topic), 0);
+}
 
-  get topics(): string[] {
-    return [...this.#byTopic.keys()];
-  }
-
-  has(topic: string): boolean {
-    return this.#byTopic.has(topic);
-  }
-
-  /** The result removes the listener, and returns whether it was the last of its topic. */
-  add(topic: string, listener: BusListener): () => boolean {
-    // An entry of its own, because the same function may listen twice.
-    const entry: BusListener = (message) => listener(message);
-    const ofTopic = this.#byTopic.get(topic) ?? new Set();
-    this.#byTopic.set(topic, ofTopic.add(entry));
-    return () => {
-      if (!ofTopic.delete(entry) || ofTopic.size > 0 || this.#byTopic.get(topic) !== ofTopic) return false;
-      return this.#byTopic.delete(topic);
-    };
-  }
-
-  /** Never throws: the error of a listener does not keep the message from the others. */
-  deliver(message: BusMessage): void {
-    for (const listener of this.#byTopic.get(topicOf(message)) ?? []) {
-      try {
-        listener(message);
-      } catch (error) {
-        this.#onError(error);
-      }
-    }
-  }
-
-  clear(): void {
-    this.#byTopic.clear();
-  }
+/** The error of the listener does not keep a message from the others. The result removes the listener. */
+export function addListener(
+  listeners: Listeners,
+  topic: string,
+  listener: BusListener,
+  onError: (error: unknown) => void,
+): () => void {
+  // A function of its own, because the same listener may be added twice.
+  const contained = contain(listener, onError);
+  listeners.on(topic, contained);
+  return () => void listeners.off(topic, contained);
 }
 
 /** A bus within one process. Without options, the error of a listener is an unhandled rejection. */
 export function createMemoryBus({ onError }: BusOptions = { onError: (error) => void Promise.reject(error) }): Bus {
-  const listeners = new Listeners(onError);
+  const listeners = createListeners();
   const counts = createBusCounts();
   return {
     kind: 'memory',
@@ -60,15 +38,12 @@ export function createMemoryBus({ onError }: BusOptions = { onError: (error) => 
     hasBacklog: () => false,
     publish(message) {
       counts.published += 1;
-      listeners.deliver(message);
+      listeners.emit(topicOf(message), message);
     },
-    async subscribe(topic, listener) {
-      const remove = listeners.add(topic, listener);
-      return () => void remove();
-    },
-    listenerCount: () => listeners.count,
+    subscribe: async (topic, listener) => addListener(listeners, topic, listener, onError),
+    listenerCount: () => countListeners(listeners),
     isUp: () => true,
     onStateChange: () => {},
-    close: async () => listeners.clear(),
+    close: async () => void listeners.removeAllListeners(),
   };
 }

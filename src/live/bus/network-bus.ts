@@ -9,10 +9,10 @@ import {
   commonTopic,
   createBusCounts,
   isWakeUp,
+  topicOf,
 } from './bus.ts';
-import { CheckedConnection } from './checked-connection.ts';
-import type { BusDriver } from './driver.ts';
-import { Listeners } from './memory.ts';
+import { type BusDriver, CheckedConnection } from './checked-connection.ts';
+import { addListener, countListeners, createListeners } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { encode } from './wire-format.ts';
 
@@ -31,7 +31,7 @@ export class NetworkBus implements Bus {
   readonly #id = randomUUID();
   readonly #driver: BusDriver;
   readonly #options: BusOptions;
-  readonly #listeners: Listeners;
+  readonly #listeners = createListeners();
   readonly #outbox: Outbox;
   readonly #stateListeners: (() => void)[] = [];
   /** The subscriptions of topics that the server has not confirmed yet. */
@@ -44,7 +44,6 @@ export class NetworkBus implements Bus {
   constructor(driver: BusDriver, options: BusOptions) {
     this.#driver = driver;
     this.#options = options;
-    this.#listeners = new Listeners(options.onError);
     const wakeUp = encode(this.#id, { type: 'anythingMayHaveChanged' }, driver.maxMessageBytes);
     this.#outbox = new Outbox({ maxInFlight: driver.maxInFlight, wakeUp, counts: this.counts });
   }
@@ -59,17 +58,17 @@ export class NetworkBus implements Bus {
 
   publish(message: BusMessage): void {
     this.counts.published += 1;
-    this.#listeners.deliver(message);
+    this.#deliver(message);
     if (!this.#closed.signal.aborted) this.#outbox.add(encode(this.#id, message, this.#driver.maxMessageBytes));
   }
 
   async subscribe(topic: string, listener: BusListener): Promise<() => void> {
-    const isFirst = !this.#listeners.has(topic);
-    const remove = this.#listeners.add(topic, listener);
-    if (isFirst) this.#subscribeTo(topic);
+    const remove = addListener(this.#listeners, topic, listener, this.#options.onError);
+    if (this.#listeners.listenerCount(topic) === 1) this.#subscribeTo(topic);
     await this.#subscribing.get(topic);
     return () => {
-      if (!remove()) return;
+      remove();
+      if (this.#listeners.listenerCount(topic) > 0) return;
       this.#subscribing.delete(topic);
       // The next connection subscribes only to topics that have listeners.
       this.#connection?.unsubscribe(topic).catch(() => {});
@@ -89,7 +88,7 @@ export class NetworkBus implements Bus {
   }
 
   listenerCount(): number {
-    return this.#listeners.count;
+    return countListeners(this.#listeners);
   }
 
   isUp(): boolean {
@@ -105,7 +104,7 @@ export class NetworkBus implements Bus {
     const { signal } = this.#closed;
     await Promise.race([this.#outbox.drain(), wait(closeTimeoutMs, undefined, { ref: false, signal })]);
     this.#closed.abort();
-    this.#listeners.clear();
+    this.#listeners.removeAllListeners();
     this.#stateListeners.length = 0;
   }
 
@@ -162,7 +161,7 @@ export class NetworkBus implements Bus {
       await connection.open();
       this.#connection = connection;
       // Topics that are subscribed to meanwhile are sent to the connection by `subscribe`.
-      await connection.subscribe([...new Set([commonTopic, ...this.#listeners.topics])]);
+      await connection.subscribe([...new Set([commonTopic, ...this.#listeners.eventNames()])]);
       await connection.ping();
       this.#outbox.sendWith((batch) => connection.send(batch));
     } finally {
@@ -173,7 +172,11 @@ export class NetworkBus implements Bus {
   #receive(message: BusMessage): void {
     if (isWakeUp(message)) this.counts.wakeUps += 1;
     else this.counts.received += 1;
-    this.#listeners.deliver(message);
+    this.#deliver(message);
+  }
+
+  #deliver(message: BusMessage): void {
+    this.#listeners.emit(topicOf(message), message);
   }
 
   #up(): void {
@@ -182,7 +185,7 @@ export class NetworkBus implements Bus {
     this.#isReportedDown = false;
     this.#notify();
     // Messages may have been lost meanwhile.
-    this.#listeners.deliver({ type: 'anythingMayHaveChanged' });
+    this.#deliver({ type: 'anythingMayHaveChanged' });
   }
 
   #down(error: unknown): void {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
 import type { Bus, BusOptions } from './bus.ts';
-import type { BusConnection, BusDriver, ConnectionHandlers } from './driver.ts';
+import type { BusConnection, BusDriver, ConnectionHandlers } from './checked-connection.ts';
 import { NetworkBus } from './network-bus.ts';
 import type { EncodedMessage } from './wire-format.ts';
 

@@ -1,6 +1,6 @@
 import { createRedisClient } from '../../common/redis-client.ts';
 import type { Bus, BusOptions } from './bus.ts';
-import type { BusConnection, BusDriver, ConnectionHandlers } from './driver.ts';
+import type { BusConnection, BusDriver, ConnectionHandlers } from './checked-connection.ts';
 import { NetworkBus } from './network-bus.ts';
 
 /** The larger the events, the fewer fit into the memory that Redis keeps for a slow subscriber before it disconnects it. */

@@ -1,5 +1,8 @@
 import { CoalescedWork } from '../../common/coalesced-work.ts';
+import type { Db } from '../../data/database/database.ts';
+import { findMembersAmong } from '../../data/domain/memberships.ts';
 import { findRoom } from '../../data/domain/rooms.ts';
+import type { ViewerScope } from '../../data/domain/visible-rooms.ts';
 import {
   follows,
   headOf,
@@ -13,7 +16,6 @@ import { type ExtensionEvents, traitsOf } from '../../data/event-log/room-event-
 import type { RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { TraceContext, Tracing } from '../../tracing/tracing.ts';
-import { type AccessHolder, endWithoutAccess } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { encodeCursor } from '../cursor.ts';
 import { startReceiving } from '../event-spans.ts';
@@ -38,6 +40,12 @@ export interface FeedGroup {
   restart(): void;
   forgetSubject(subjectId: string): void;
   end(): void;
+}
+
+/** A stream, or whatever else ends when its viewer may not see the room any more. */
+export interface AccessHolder {
+  readonly viewerScope: ViewerScope;
+  end(error: ClientError): void;
 }
 
 /**
@@ -254,5 +262,18 @@ export class Feed {
     const room = await findRoom(this.#parts.database.db, this.roomId);
     if (room) this.room = room;
     return room && headOf(room);
+  }
+}
+
+/** Ends the holders whose viewers may not see the room. */
+async function endWithoutAccess(db: Db, holders: Iterable<AccessHolder>, roomId: string): Promise<void> {
+  const limited = [...holders].filter(({ viewerScope }) => !viewerScope.seesAll);
+  if (limited.length === 0) return;
+  const userIds = new Set(limited.map(({ viewerScope }) => viewerScope.userId));
+  const { needsMembership, members } = await findMembersAmong(db, roomId, [...userIds]);
+  if (!needsMembership) return;
+  for (const holder of limited) {
+    const { userId } = holder.viewerScope;
+    if (userId === null || !members.has(userId)) holder.end(new ClientError('MEMBERSHIP_REVOKED'));
   }
 }

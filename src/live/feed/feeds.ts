@@ -1,9 +1,8 @@
 import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { LogPosition } from '../../data/event-log/events.ts';
 import { Comparison } from '../comparison.ts';
-import { ContentBudget } from './event-contents.ts';
 import { Feed, type FeedParts } from './feed.ts';
-import { chunkLength } from './room-log.ts';
+import { ContentBudget, chunkLength } from './room-log.ts';
 
 /** The maximum number of feeds that read the log at the same time after a comparison of heads. */
 const maxSyncing = 16;
@@ -73,11 +72,9 @@ export class Feeds {
     }
   }
 
-  async release(roomId: string): Promise<void> {
+  release(roomId: string): void {
     const entry = this.#open.get(roomId);
-    if (!entry) return;
-    if (!this.#drop(roomId, entry)) return;
-    (await entry.feed).close();
+    if (entry && this.#drop(roomId, entry)) entry.feed.then((feed) => feed.close(), this.#parts.onError);
   }
 
   /** Compares the heads of all open rooms soon, because messages of the bus may have been lost. */

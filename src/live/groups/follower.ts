@@ -5,9 +5,8 @@ import { encodeCursor } from '../cursor.ts';
 import type { Feed } from '../feed/feed.ts';
 import { chunkLength } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
-import type { EncodedEvent, Sink } from '../stream.ts';
-import { personal, type Selection } from '../subscribe-request.ts';
-import type { Group, Member } from './group.ts';
+import { type EncodedEvent, personal, type Selection, type Sink } from '../stream.ts';
+import type { Group, Member } from './groups.ts';
 
 /** A stream that sends the events of one room or of many: one follower for each room. */
 export interface Following {
@@ -123,13 +122,9 @@ export class Follower implements Member {
    * Stops live delivery at a position and reads on from the log. A slow client does not delay the other members, and uses
    * no memory beyond the bytes that wait on its socket.
    */
-  fallBehind(position: LogPosition): void {
+  fallBehind(position = this.position): void {
     this.advanceTo(position);
     this.#group?.fallBehind(this);
-    this.stream.catchUp(this);
-  }
-
-  restart(): void {
     this.stream.catchUp(this);
   }
 

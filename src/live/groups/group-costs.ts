@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
-import type { StreamRequest } from '../subscribe-request.ts';
+import type { StreamRequest } from '../stream.ts';
 
 interface GroupEntry {
   readonly key: string;

@@ -1,6 +1,6 @@
 import type { InboxRooms } from '../../data/domain/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
-import type { Selection } from '../subscribe-request.ts';
+import type { Selection } from '../stream.ts';
 
 /** The maximum number of rooms of an inbox. */
 export const maxInboxRooms = 1_000;

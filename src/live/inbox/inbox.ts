@@ -18,23 +18,19 @@ import type { RoomRow, UserEventRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { Feed } from '../feed/feed.ts';
+import type { Feeds } from '../feed/feeds.ts';
 import { Follower, type Following } from '../groups/follower.ts';
 import type { Groups } from '../groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
-import { EncodedEvent, type StreamMessage } from '../stream.ts';
-import { personal } from '../subscribe-request.ts';
-import { CatchUps } from './catch-ups.ts';
+import { EncodedEvent, personal, type StreamMessage } from '../stream.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
-import { type Cursors, InboxPositions } from './positions.ts';
-import { cursorExpired, type InboxStart } from './start.ts';
+import { type Cursors, cursorExpired, type InboxPositions } from './positions.ts';
 
 export interface InboxParts extends LiveStreamParts<InboxSelection> {
-  /** Without the rooms, which it would hold as long as it is open. */
-  start: Omit<InboxStart, 'rooms'>;
+  positions: InboxPositions;
   database: Database;
+  feeds: Feeds;
   groups: Groups;
-  acquire: (roomId: string) => Promise<Feed>;
-  release: (roomId: string) => void;
 }
 
 /** The end of a membership that its room's follower has not reached yet. */
@@ -51,6 +47,10 @@ interface Ending {
   resolve: (isReached: boolean) => void;
 }
 
+/** An inbox opens many feeds, most of which are quiet: they must not take much memory. */
+const recentCount = 8;
+/** The maximum number of rooms that read from the log at the same time. */
+const maxRoomsReading = 4;
 /** The number of events in one read of the user's log. */
 const chunkLength = 64;
 /** How long the last events of a private room are sent after the end of the membership was found, in milliseconds. */
@@ -67,7 +67,9 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
   readonly #positions: InboxPositions;
   /** By room: those of the event that is being applied, and of later events that were found already. */
   readonly #endings = new Map<string, Ending>();
-  readonly #catchUps = new CatchUps(this);
+  /** The rooms that wait to read from the log, in order. */
+  readonly #behind = new Set<Follower>();
+  #roomsReading = 0;
   readonly #reading = new CoalescedWork(() => this.#readUserLog().catch(this.parts.onError));
   readonly #findingEndings = new CoalescedWork(() => this.#findEndings().catch(this.parts.onError));
   /** What has not sent all its events of the past. */
@@ -76,9 +78,8 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
 
   constructor(parts: InboxParts) {
     super(parts);
-    const { request, start } = parts;
-    this.isReplaying = request.isResumed;
-    this.#positions = new InboxPositions(request.userId, start);
+    this.isReplaying = parts.request.isResumed;
+    this.#positions = parts.positions;
   }
 
   /** In the user's log. */
@@ -102,13 +103,14 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
   /** Opens a room that the stream follows from its start. Returns undefined if the room is deleted. @throws any error of `findPosition`. */
   async open(roomId: string, findPosition: (feed: Feed) => Promise<LogPosition>): Promise<Follower | undefined> {
     if (this.hasStopped) return undefined;
-    const feed = await this.parts.acquire(roomId);
-    const follower = await this.#follow(feed, findPosition).catch((error) => {
-      this.parts.release(roomId);
-      throw error;
-    });
-    if (!follower) this.parts.release(roomId);
-    return follower;
+    const feed = await this.parts.feeds.acquire(roomId, recentCount);
+    let follower: Follower | undefined;
+    try {
+      follower = await this.#follow(feed, findPosition);
+      return follower;
+    } finally {
+      if (!follower) this.parts.feeds.release(roomId);
+    }
   }
 
   /** There may be new events in the user's log. `mayHaveLeft`: and the user may have left a room. */
@@ -176,7 +178,8 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
   }
 
   catchUp(follower: Follower): void {
-    this.#catchUps.add(follower);
+    this.#behind.add(follower);
+    this.#readRooms();
   }
 
   onLive(part: Follower | 'user log'): void {
@@ -229,6 +232,27 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
       await yieldWhenDue();
       work(follower);
     }
+  }
+
+  /** Some of the rooms read at a time, while the client reads. */
+  readonly #readRooms = (): void => {
+    for (const follower of this.#behind) {
+      if (this.#roomsReading >= maxRoomsReading) return;
+      if (this.sink?.isFull()) return this.waitUntilDrained(this.#readRooms);
+      this.#behind.delete(follower);
+      this.#roomsReading += 1;
+      this.#readRoom(follower).catch((error) => this.fail(error));
+    }
+  };
+
+  async #readRoom(follower: Follower): Promise<void> {
+    try {
+      await yieldWhenDue();
+      if (!(await follower.readOn())) this.#behind.add(follower);
+    } finally {
+      this.#roomsReading -= 1;
+    }
+    this.#readRooms();
   }
 
   /** What the stream has to send cannot be read any more. */
@@ -444,10 +468,10 @@ export class Inbox extends LiveStream<InboxParts> implements Following {
     this.#positions.followers.delete(roomId);
     this.#positions.unsentStarts.delete(roomId);
     if (this.sink) this.countRooms(this.#positions.followers.size);
-    this.#catchUps.delete(follower);
+    this.#behind.delete(follower);
     follower.leave();
     this.request.account.add(-inboxRoomBytes);
-    this.parts.release(roomId);
+    this.parts.feeds.release(roomId);
     this.#endings.get(roomId)?.resolve(true);
     this.#endings.delete(roomId);
     this.onLive(follower);

@@ -9,12 +9,10 @@ import type { Feeds } from '../feed/feeds.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { Groups } from '../groups/groups.ts';
 import type { LiveCounts } from '../live-counts.ts';
-import { Inbox, type InboxParts } from './inbox.ts';
+import { Inbox } from './inbox.ts';
 import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
-import { findRoomStart, findStart, readCursors } from './start.ts';
+import { findRoomStart, findStart, readCursors } from './positions.ts';
 
-/** One inbox opens many feeds, most of which are quiet: they must not take much memory. */
-const recentCount = 8;
 /** The maximum number of rooms of one inbox that are opened at the same time. */
 const maxOpening = 16;
 
@@ -84,22 +82,24 @@ export class Inboxes {
   /** @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED. */
   async open(request: InboxRequest): Promise<Inbox> {
     const { selection, rooms } = request;
-    const positions = request.after && readCursors(request.after);
-    await this.#assertOwn(request, positions?.keys() ?? []);
-    const { rooms: followed, ...start } = await findStart(this.#parts.database, request, positions);
+    const after = request.after && readCursors(request.after);
+    await this.#assertOwn(request, after?.keys() ?? []);
+    const { positions, rooms: followed } = await findStart(this.#parts.database, request, after);
     const bytes = rooms.rooms.length * inboxRoomBytes;
     selection.account.addOrThrow(bytes);
     selection.account.add(-bytes);
-    const inbox = this.#create(request, start);
+    const onEnd = () => this.#remove(inbox);
+    const inbox: Inbox = new Inbox({ ...this.#parts, request: selection, positions, source: 'inbox', onEnd });
+    this.#inboxes.add(inbox);
     try {
       if (!inbox.countRooms(rooms.rooms.length)) throw tooManyRooms();
       await forEachConcurrently(followed, maxOpening, async (room) => {
         await yieldWhenDue();
         request.throwIfCancelled();
-        const follower = await inbox.open(room.roomId, (feed) => findRoomStart(feed, room, request, positions));
-        const position = positions?.get(room.roomId);
+        const follower = await inbox.open(room.roomId, (feed) => findRoomStart(feed, room, request, after));
+        const position = after?.get(room.roomId);
         // It was deleted meanwhile.
-        if (!follower && position) start.clientPositions.set(room.roomId, position);
+        if (!follower && position) positions.clientPositions.set(room.roomId, position);
       });
       if (!inbox.hasStopped) await this.#add(inbox);
       return inbox;
@@ -107,25 +107,6 @@ export class Inboxes {
       inbox.stop(codeOf(error));
       throw error;
     }
-  }
-
-  #create({ selection: request }: InboxRequest, start: InboxParts['start']): Inbox {
-    const { database, feeds, groups, costs, counts, onError } = this.#parts;
-    const inbox: Inbox = new Inbox({
-      request,
-      start,
-      source: 'inbox',
-      database,
-      costs,
-      counts,
-      groups,
-      acquire: (roomId) => feeds.acquire(roomId, recentCount),
-      release: (roomId) => feeds.release(roomId).catch(onError),
-      onEnd: () => this.#remove(inbox),
-      onError,
-    });
-    this.#inboxes.add(inbox);
-    return inbox;
   }
 
   /** Resolves when the inbox will learn of every later event of its user. */

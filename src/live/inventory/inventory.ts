@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../data/database/database.ts';
-import type { Bus } from '../bus/bus.ts';
-import type { Parser } from '../parsers.ts';
+import { type Bus, type BusMessage, type BusMessageOf, hasOtherNodes, nodesTopic } from '../bus/bus.ts';
+import { type Parser, parseJson } from '../parsers.ts';
 import {
   type Client,
   type ClientQuestion,
@@ -10,8 +12,7 @@ import {
   parseEnded,
 } from './clients.ts';
 import { joinLoads, type Load, type LoadMeasure, parseLoads } from './load.ts';
-import type { Question } from './node-messages.ts';
-import { OtherNodes } from './other-nodes.ts';
+import { decodeAnswer, encodeAnswer, maxParts, parseQuestion, type Question } from './node-messages.ts';
 import { joinRefusals, parseRefusals, type Refusal } from './refusals.ts';
 import { joinReports, type NodeReport, parseReport, type ServerStatus } from './server-status.ts';
 
@@ -35,25 +36,51 @@ export interface InventoryParts {
   onError: (error: unknown) => void;
 }
 
-/** The connections and the state of all nodes, for operators. */
+/** How long an answer is waited for. */
+const timeoutMs = 500;
+
+/** A question that waits for its answers. */
+interface PendingQuestion {
+  /** The known nodes that have not answered yet. */
+  missing: Set<string>;
+  /** The answers of which parts have arrived, by node. */
+  parts: Map<string, string[]>;
+  /** Takes an answer, and returns whether no further one is needed. */
+  take: (answer: unknown) => boolean;
+  finish: () => void;
+}
+
+/**
+ * The connections and the state of all nodes, for operators. It asks the other nodes over the bus, and answers them. Every
+ * node that sends a message is known from then on, until it does not answer in time.
+ */
 export class Inventory {
+  readonly #id = randomUUID();
   readonly #parts: InventoryParts;
-  readonly #others: OtherNodes;
+  readonly #known = new Set<string>();
+  /** By number. */
+  readonly #pending = new Map<number, PendingQuestion>();
+  #lastAsk = 0;
+  /** Resolves when the nodes that run have had the time to answer. */
+  #discovery: Promise<unknown> = Promise.resolve();
+  #leave = () => {};
   #reading: Promise<ServerStatus> | undefined;
 
   constructor(parts: InventoryParts) {
     this.#parts = parts;
-    const { bus, onError } = parts;
-    this.#others = new OtherNodes({ bus, onError, answer: (question) => this.#answer(question) });
   }
 
   /** Resolves when it answers other nodes. */
-  open(): Promise<void> {
-    return this.#others.open();
+  async open(): Promise<void> {
+    const { bus } = this.#parts;
+    if (!hasOtherNodes(bus)) return;
+    this.#leave = await bus.subscribe(nodesTopic, (message) => this.#receive(message));
+    this.#discover();
+    bus.onStateChange(() => this.#discover());
   }
 
   close(): void {
-    this.#others.close();
+    this.#leave();
   }
 
   async findClients(question: ClientQuestion): Promise<ClientsAnswer> {
@@ -74,13 +101,13 @@ export class Inventory {
     const own = this.#parts.node.endClient(id);
     if (own) return own;
     const isEnough = ({ ended }: { ended: Client | null }) => ended !== null;
-    const answers = await this.#others.ask({ kind: 'end', id }, parseEnded, isEnough);
+    const answers = await this.#ask({ kind: 'end', id }, parseEnded, isEnough);
     return answers.find(isEnough)?.ended ?? undefined;
   }
 
   /** Resolves when the other nodes have reported the presence in these rooms. */
   async askForPresence(rooms: readonly string[]): Promise<void> {
-    await this.#others.ask({ kind: 'presence', rooms }, () => undefined);
+    await this.#ask({ kind: 'presence', rooms }, () => undefined);
   }
 
   /** Concurrent reads share one result. */
@@ -104,7 +131,7 @@ export class Inventory {
 
   /** The answers of this node and of the others. */
   async #askAll<Answer>(question: Question, parse: Parser<Answer>): Promise<Answer[]> {
-    const [own, others] = await Promise.all([this.#answer(question), this.#others.ask(question, parse)]);
+    const [own, others] = await Promise.all([this.#answer(question), this.#ask(question, parse)]);
     return [own as Answer, ...others];
   }
 
@@ -128,6 +155,82 @@ export class Inventory {
         return { ended: node.endClient(question.id) ?? null };
       default:
         return question satisfies never;
+    }
+  }
+  /** Returns the answers of other nodes that arrive in time, at once if all known nodes have answered or `isEnough` is true of one. */
+  async #ask<Answer>(question: Question, parse: Parser<Answer>, isEnough = (_: Answer) => false): Promise<Answer[]> {
+    await this.#discovery;
+    if (!this.#isConnected) return [];
+    const answers: Answer[] = [];
+    const { promise, resolve: finish } = Promise.withResolvers<void>();
+    const take = (json: unknown) => {
+      const answer = parse(json);
+      if (answer !== undefined) answers.push(answer);
+      return answer !== undefined && isEnough(answer);
+    };
+    const missing = new Set(this.#known);
+    const ask = this.#publish(question);
+    this.#pending.set(ask, { missing, parts: new Map(), take, finish });
+    if (missing.size === 0) finish();
+    const timer = setTimeout(() => {
+      for (const id of missing) this.#known.delete(id);
+      finish();
+    }, timeoutMs).unref();
+    await promise;
+    clearTimeout(timer);
+    this.#pending.delete(ask);
+    return answers;
+  }
+
+  get #isConnected(): boolean {
+    const { bus } = this.#parts;
+    return hasOtherNodes(bus) && bus.isUp();
+  }
+
+  /** All nodes that receive it learn of this node, and this node learns of them by their answers. */
+  #discover(): void {
+    if (!this.#isConnected) return;
+    this.#publish({ kind: 'discover' });
+    this.#discovery = wait(timeoutMs, undefined, { ref: false });
+  }
+
+  /** Returns the number of the question. */
+  #publish(question: Question): number {
+    this.#lastAsk += 1;
+    const message = { asker: this.#id, ask: this.#lastAsk, question: JSON.stringify(question) };
+    this.#parts.bus.publish({ type: 'nodesAsked', ...message });
+    return this.#lastAsk;
+  }
+
+  #receive(message: BusMessage): void {
+    if (message.type === 'nodesAsked' && message.asker !== this.#id) {
+      this.#known.add(message.asker);
+      this.#answerTo(message).catch(this.#parts.onError);
+    } else if (message.type === 'nodeAnswered' && message.asker === this.#id) {
+      this.#known.add(message.from);
+      this.#add(message);
+    }
+  }
+
+  #add({ ask, from, part, parts, content }: BusMessageOf<'nodeAnswered'>): void {
+    const pending = this.#pending.get(ask);
+    if (!pending || parts > maxParts || part < 0 || part >= parts) return;
+    const received = pending.parts.get(from) ?? [];
+    received[part] = content;
+    pending.parts.set(from, received);
+    // `filter` leaves out the parts that have not arrived.
+    if (received.filter(() => true).length < parts) return;
+    pending.parts.delete(from);
+    pending.missing.delete(from);
+    if (pending.take(decodeAnswer(received)) || pending.missing.size === 0) pending.finish();
+  }
+
+  async #answerTo({ asker, ask, question: json }: BusMessageOf<'nodesAsked'>): Promise<void> {
+    const question = parseQuestion(parseJson(json));
+    const parts = (question && encodeAnswer(await this.#answer(question))) ?? [];
+    for (const [part, content] of parts.entries()) {
+      const answer = { from: this.#id, part, parts: parts.length, content };
+      this.#parts.bus.publish({ type: 'nodeAnswered', asker, ask, ...answer });
     }
   }
 }

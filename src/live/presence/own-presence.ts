@@ -1,5 +1,5 @@
 import type { ViewerScope } from '../../data/domain/visible-rooms.ts';
-import type { AccessHolder } from '../access.ts';
+import type { AccessHolder } from '../feed/feed.ts';
 import { firstByName, maxTyping, maxUsers, type Named, type PresencePart } from './presence-state.ts';
 
 /** The time for which a viewer whose connection was lost remains present. */

@@ -2,15 +2,74 @@ import { setImmediate } from 'node:timers/promises';
 import { chunksOf } from '../../common/chunks.ts';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { yieldWhenDue } from '../../common/event-loop.ts';
-import type { ErrorCode } from '../../errors.ts';
+import { ClientError, type ErrorCode } from '../../errors.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { StreamEnd } from '../live-counts.ts';
-import { groupKeyOf, personal } from '../subscribe-request.ts';
-import { type StateRequest, StateStream } from './state-stream.ts';
+import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
+import { groupKeyOf, personal, type StreamMessage, type StreamRequest } from '../stream.ts';
 
 const retryMs = 1_000;
 /** The streams that are written in one turn of the event loop. */
 const maxDelivered = 250;
+
+/** A subscription to a state. Its `cost` is that of each state. */
+export type StateRequest<State> = StreamRequest<State, StreamMessage>;
+
+interface StateStreamParts<State> extends LiveStreamParts<StateRequest<State>> {
+  /** Whether a state that equals the one before is left out. */
+  onlyChanges: boolean;
+  onStart: () => void;
+}
+
+/** The stream of one client. A client that has not read everything receives only the latest state when it has. */
+export class StateStream<State> extends LiveStream<StateStreamParts<State>> {
+  /** The state that waits until the client has read; undefined if none waits. */
+  #latest: StreamMessage | undefined;
+  #lastJson: string | undefined;
+  /** Whether the client has read the state before. */
+  #hasRead = true;
+
+  /** It cannot be resumed. */
+  get cursor(): undefined {
+    return undefined;
+  }
+
+  /** Never throws. */
+  deliver(message: StreamMessage): void {
+    const { sink } = this;
+    if (!sink) return;
+    if (!this.#hasRead) return this.#setLatest(message);
+    if (this.parts.onlyChanges && message.json === this.#lastJson) return;
+    this.#lastJson = message.json;
+    this.#hasRead = false;
+    try {
+      sink.write(message);
+      sink.onceRead(() => this.#deliverLatest());
+    } catch (error) {
+      sink.fail(error);
+    }
+  }
+
+  endAsSlowConsumer(): void {
+    this.end(new ClientError('SLOW_CONSUMER'));
+  }
+
+  protected begin(): void {
+    this.parts.onStart();
+  }
+
+  #deliverLatest(): void {
+    this.#hasRead = true;
+    const latest = this.#latest;
+    this.#setLatest(undefined);
+    if (latest) this.deliver(latest);
+  }
+
+  #setLatest(message: StreamMessage | undefined): void {
+    this.#latest = message;
+    this.setWaiting(message !== undefined);
+  }
+}
 
 interface StateStreamsParts<State> {
   /** Its costs and counts include those of states. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { LimitedQueue } from '../../common/limited-queue.ts';
-import { type Bus, hasOtherNodes } from '../bus/bus.ts';
+import { type Bus, hasOtherNodes, type PresencePage } from '../bus/bus.ts';
 import { Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';
 import type { PresencePart } from './presence-state.ts';
@@ -10,9 +10,10 @@ const intervalMs = 100;
 const backlogCheckMs = 5;
 /** More rooms than have viewers at a time. The reports of further ones are left out, and their leases end. */
 const maxWaiting = 50_000;
-export const maxLeaseMs = 30_000;
+const maxLeaseMs = 30_000;
 /** Reports are repeated after 5 to 10 s, so that the rooms of a node do not repeat theirs all at once. */
 const maxRepeatMs = 10_000;
+const maxTypingMs = 5_000;
 /** Users on one page: with the first by name, they fit into a notification of PostgreSQL. */
 const maxIds = 100;
 
@@ -30,36 +31,77 @@ interface PresenceNode {
   hasStopped: boolean;
 }
 
-export interface OwnReportsParts {
+export interface PresenceReportsParts {
   roomId: string;
   node: PresenceNode;
   own: OwnPresence;
   bus: Bus;
+  /** Called after each change of what the other nodes have reported. */
+  onReport: () => void;
   onError: (error: unknown) => void;
 }
 
 /** Only the first page has more than users. */
 const onlyUsers: Omit<PresencePart, 'users'> = { first: [], anonymous: 0, typing: [] };
 
-/** Reports the presence in a room on this node to the other nodes: in pages, of which each is complete in itself. */
-export class OwnReports {
-  readonly #parts: OwnReportsParts;
-  /** The ids of the present users, by page. */
-  readonly #pages = [new Set<string>()];
-  /** The pages that have changed since they were reported. */
+/** What another node has reported. */
+interface ReportedNode {
+  /** By index. */
+  pages: Map<number, PresencePart & { number: number; pageCount: number }>;
+  lease?: NodeJS.Timeout;
+  typingEnd?: NodeJS.Timeout;
+}
+
+/**
+ * What the nodes report to each other of the presence in a room: in pages, of which each is complete in itself. It publishes
+ * the presence on this node, and contains what the others have reported.
+ */
+export class PresenceReports {
+  readonly #parts: PresenceReportsParts;
+  /** The ids of the users who are present on this node, by page. */
+  readonly #ownPages = [new Set<string>()];
+  /** The pages of this node that have changed since they were reported. */
   readonly #changed = new Set<number>();
   #leaseMs = maxLeaseMs;
   /** The report that waits for its turn. */
   #due: Promise<void> | undefined;
   #repetition: NodeJS.Timeout | undefined;
   readonly #pace: Pace;
+  readonly #otherNodes = new Map<string, ReportedNode>();
 
-  constructor(parts: OwnReportsParts) {
+  constructor(parts: PresenceReportsParts) {
     this.#parts = parts;
     this.#pace = new Pace(intervalMs, () => this.reportChanges(), parts.onError);
   }
 
-  /** Something has changed, and is reported soon. The user with this id may be present or absent now. */
+  /** The pages of all other nodes. */
+  *pages(): Generator<PresencePart> {
+    for (const { pages } of this.#otherNodes.values()) {
+      const { pageCount = 0 } = pages.get(0) ?? {};
+      for (const [index, page] of pages) if (index < pageCount) yield page;
+    }
+  }
+
+  receive({ node: id, index, leaseMs, users, ...page }: PresencePage): void {
+    if (id === this.#parts.node.id) return;
+    const node: ReportedNode = this.#otherNodes.get(id) ?? { pages: new Map() };
+    // It is repeated or late.
+    if (page.number <= (node.pages.get(index)?.number ?? 0)) return;
+    const current = { ...page, users: new Set(users) };
+    node.pages.set(index, current);
+    if (index === 0) dropPages(node.pages, current);
+    this.#otherNodes.set(id, node);
+    clearTimeout(node.lease);
+    // A node that reports a longer lease is not believed.
+    node.lease = setTimeout(() => this.#forget(id), Math.min(maxLeaseMs, leaseMs)).unref();
+    if (page.typing.length > 0) {
+      clearTimeout(node.typingEnd);
+      node.typingEnd = setTimeout(() => this.#endTyping(current), maxTypingMs).unref();
+    }
+    this.#parts.onReport();
+  }
+
+  /** Something has changed on this node, and is reported soon. The user with this id may be present or absent now. */
   noteChange(userId?: string): void {
     if (!hasOtherNodes(this.#parts.bus)) return;
     this.#changed.add(0);
@@ -77,7 +119,7 @@ export class OwnReports {
 
   /** Reports everything. Resolves when it is published. */
   reportAll(): Promise<void> {
-    for (const index of this.#pages.keys()) this.#changed.add(index);
+    for (const index of this.#ownPages.keys()) this.#changed.add(index);
     return this.reportChanges();
   }
 
@@ -91,18 +133,34 @@ export class OwnReports {
   stop(): void {
     this.#pace.stop();
     clearTimeout(this.#repetition);
+    for (const { lease, typingEnd } of this.#otherNodes.values()) {
+      clearTimeout(lease);
+      clearTimeout(typingEnd);
+    }
+    this.#otherNodes.clear();
+  }
+
+  /** The node has not reported since that its users type. */
+  #endTyping(page: PresencePart): void {
+    page.typing = [];
+    this.#parts.onReport();
+  }
+
+  #forget(id: string): void {
+    this.#otherNodes.delete(id);
+    this.#parts.onReport();
   }
 
   #place(userId: string): void {
     const isPresent = this.#parts.own.users.has(userId);
-    const known = this.#pages.findIndex((page) => page.has(userId));
+    const known = this.#ownPages.findIndex((page) => page.has(userId));
     if (isPresent === known >= 0) return;
-    const free = isPresent ? this.#pages.findIndex(({ size }) => size < maxIds) : known;
-    const index = free < 0 ? this.#pages.push(new Set()) - 1 : free;
-    if (isPresent) this.#pages[index]?.add(userId);
-    else this.#pages[index]?.delete(userId);
+    const free = isPresent ? this.#ownPages.findIndex(({ size }) => size < maxIds) : known;
+    const index = free < 0 ? this.#ownPages.push(new Set()) - 1 : free;
+    if (isPresent) this.#ownPages[index]?.add(userId);
+    else this.#ownPages[index]?.delete(userId);
     this.#changed.add(index);
-    while (this.#pages.length > 1 && this.#pages.at(-1)?.size === 0) this.#pages.pop();
+    while (this.#ownPages.length > 1 && this.#ownPages.at(-1)?.size === 0) this.#ownPages.pop();
   }
 
   /** Publishes what has changed, page by page, with a pause before each. */
@@ -127,7 +185,7 @@ export class OwnReports {
 
   #publishPage(index: number): void {
     const { roomId, node, bus, own } = this.#parts;
-    const page = this.#pages[index];
+    const page = this.#ownPages[index];
     if (!page) return;
     node.lastNumber += 1;
     const { first, anonymous, typing } = index === 0 ? own : onlyUsers;
@@ -137,7 +195,7 @@ export class OwnReports {
       node: node.id,
       number: node.lastNumber,
       index,
-      pageCount: this.#pages.length,
+      pageCount: this.#ownPages.length,
       users: [...page],
       first,
       anonymous,
@@ -155,4 +213,9 @@ export class OwnReports {
       void this.reportAll();
     }, delayMs).unref();
   }
+}
+
+/** Drops the pages that the node no longer had when it reported its first one. */
+function dropPages(pages: ReportedNode['pages'], first: { number: number; pageCount: number }): void {
+  for (const [index, { number }] of pages) if (index >= first.pageCount && number < first.number) pages.delete(index);
 }
