@@ -22,6 +22,7 @@ export class Scene {
   readonly people = { nobody: { id: '', token: undefined } } as Record<Caller, Person>;
   readonly #run: (...args: string[]) => ChildProcess;
   readonly #process: ChildProcess;
+  readonly #clients: Client[] = [];
   #url = '';
   #rooms = 0;
   #statements = 0;
@@ -59,6 +60,7 @@ export class Scene {
   }
 
   async stop(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.dispose()));
     if (this.#process.exitCode === null && this.#process.kill()) await once(this.#process, 'exit');
   }
 
@@ -116,7 +118,9 @@ export class Scene {
     const own = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const connectionParams = () => ({ ...resume.connectionParams(), ...own });
     const retry = { retryAttempts: Number.POSITIVE_INFINITY, retryWait: async () => {} };
-    return createClient({ url: this.#url.replace('http', 'ws'), ...retry, ...resume, connectionParams });
+    const client = createClient({ url: this.#url.replace('http', 'ws'), ...retry, ...resume, connectionParams });
+    this.#clients.push(client);
+    return client;
   }
 
   /** The number of statements of the server during `work`: the lowest of some, because the server reads for itself, too. */
