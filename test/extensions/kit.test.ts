@@ -93,7 +93,7 @@ const faults: [says: string, test: ExtensionTest, ...changes: [from: string, to:
   ],
   ['statements with 2 rows, and ', reactions, ['load(context, readCounts', 'load(context, readCounts.bind(null)']],
   ['TaskAdded,TaskAdded,', tasks, ["type: 'TaskMoved'", "type: 'TaskAdded'"]],
-  ['is deleted, and is in [{', reactions, ["{ user: 'userId' }", '{}']],
+  ['is deleted, and is in {', reactions, ["{ user: 'userId' }", '{}']],
 ];
 
 it.each(faults)('%s', async (says, test, ...changes) => {

@@ -120,11 +120,8 @@ async function checkEvents(scene: Scene): Promise<string[]> {
   };
   for (const { field, query, events } of live) {
     const received = await events;
-    compare(
-      `${field} through cuts`,
-      received.map(({ __typename }) => __typename),
-      wanted,
-    );
+    const types = received.map(({ __typename }) => __typename);
+    compare(`${field} through cuts`, types, wanted);
     if (problems.length > 0) break;
     const cursors = [start, ...received.map(({ cursor }) => cursor)];
     const skipped = Math.floor(Math.random() * wanted.length);
@@ -184,7 +181,5 @@ async function findRowsAfter(remove: () => Promise<unknown>, database: TestDatab
     union all select id from users where "erasing" is not null`;
   for (const end = Date.now() + maxMs; Date.now() < end && (await query(unfinished)).length > 0; )
     await new Promise((next) => setTimeout(next, 20));
-  const left = await find();
-  if (left.length === 0) return [];
-  return [`${id} is deleted, and is in ${JSON.stringify(left)}`];
+  return (await find()).map((row) => `${id} is deleted, and is in ${JSON.stringify(row)}`);
 }

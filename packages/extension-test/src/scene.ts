@@ -38,7 +38,8 @@ export class Scene {
       SIGN_IN_ATTEMPTS: '10000',
     };
     const env = { ...process.env, ...own, ...settings };
-    const program = test.program ?? findProgram();
+    const find = createRequire(resolve('package.json'));
+    const program = test.program ?? join(find.resolve('@postroom/server/extension'), '../../bin/postroom.js');
     this.#run = (...args) => spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.#process = this.#run('serve');
   }
@@ -49,7 +50,8 @@ export class Scene {
     createInterface({ input: this.#process.stderr as NodeJS.ReadableStream }).on('line', (line) => {
       if (this.#url === '') log += `${line}\n`;
       const { msg, url, sql } = line.startsWith('{') ? JSON.parse(line) : {};
-      if (msg === 'statement') this.#count(sql);
+      if (msg === 'statement') this.#statements += 1;
+      if (sql?.match(/\?|\$\d+/g)?.length === markSize) this.#onMark();
       if (msg === 'started') resolve(url);
     });
     this.#process.once('exit', (status) => reject(new Error(`The server ended with ${status}: ${log}`)));
@@ -143,14 +145,4 @@ export class Scene {
     await this.ask(`{ ${mark.join(' ')} }`, {}, this.people.nobody);
     await promise;
   }
-
-  #count(sql: string): void {
-    this.#statements += 1;
-    if (sql.match(/\?|\$\d+/g)?.length === markSize) this.#onMark();
-  }
-}
-
-/** That of the package that is installed for the working folder. */
-function findProgram(): string {
-  return join(createRequire(resolve('package.json')).resolve('@postroom/server/extension'), '../../bin/postroom.js');
 }
