@@ -14,8 +14,14 @@ function findTemporaryFolder(): Record<string, string> {
 }
 
 export default defineConfig({
-  // As the server resolves it for extensions.
-  resolve: { alias: { '@postroom/server/extension': new URL('src/extension.ts', import.meta.url).pathname } },
+  resolve: {
+    alias: {
+      // As the server resolves it for extensions.
+      '@postroom/server/extension': new URL('src/extension.ts', import.meta.url).pathname,
+      // Its sources: the package itself is built for other programs.
+      '@postroom/client': new URL('packages/client/src/index.ts', import.meta.url).pathname,
+    },
+  },
   // Without `development`: one graphql for the tests and for the packages that Node loads itself.
   ssr: { resolve: { conditions: ['module', 'node'] } },
   test: {

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { testExtension } from '../../packages/extension-test/src/index.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { launchProcessForTest, scratchFolder, unbundledProgram } from '../support/server/postroom.ts';
 
@@ -8,17 +9,22 @@ import { launchProcessForTest, scratchFolder, unbundledProgram } from '../suppor
 
 const page = readFileSync(new URL('../../docs/extending.md', import.meta.url), 'utf8');
 
-function sampleOf(language: string): string {
-  const [, sample] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page) ?? [];
+function sampleOf(language: string, begins = ''): string {
+  const [, sample] = new RegExp(`\`\`\`${language}\n(${begins}.*?)\`\`\``, 's').exec(page) ?? [];
   if (sample === undefined) throw new Error(`docs/extending.md has no sample in ${language}.`);
   return sample;
 }
 
-it('works as it is written', async () => {
+function writeExtension(): string {
   const folder = join(scratchFolder(), 'notes');
   mkdirSync(folder);
   writeFileSync(join(folder, 'schema.graphql'), sampleOf('sdl'));
   writeFileSync(join(folder, 'index.ts'), sampleOf('ts'));
+  return folder;
+}
+
+it('works as it is written', async () => {
+  const folder = writeExtension();
   const settings = { EXTENSIONS: folder, DATABASE_URL: 'sqlite::memory:' };
   const postroom = await launchProcessForTest(settings, unbundledProgram);
   const ada = await postroom.signUp('Ada');
@@ -33,4 +39,15 @@ it('works as it is written', async () => {
   const { addNote } = await postroom.ask(add, { room }, ada.token);
   expect(addNote.note).toEqual({ id: expect.stringMatching(/^n/), text: 'Hello', room: { id: room } });
   expect((await results.next()).data.noteAdded).toEqual({ note: addNote.note });
+});
+
+it('keeps the promise, by the test that is written', async () => {
+  const folder = writeExtension();
+  const text = sampleOf('ts', "import { it } from 'vitest'");
+  const [, test = ''] = /^it\('keeps the promise', \(\) =>(.*)\);$/ms.exec(text) ?? [];
+  // The same call, with the folder and this program.
+  const place = `extension: '${folder}', program: '${unbundledProgram[0]}'`;
+  const call = test.replace("extension: './extensions/notes'", place).replaceAll(': Round', '');
+  expect(call).toContain(place);
+  await new Function('testExtension', `return ${call.trim()}`)(testExtension);
 });

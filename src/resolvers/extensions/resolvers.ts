@@ -3,7 +3,7 @@ import type { RoomRow } from '../../data/tables.ts';
 import type { Context } from '../context.ts';
 import { eventFields } from '../room-event.ts';
 import { runOnce } from '../rules/idempotency.ts';
-import { isClosed, loadRoom } from '../rules/rows.ts';
+import { findLivingUser, isClosed, loadRoom } from '../rules/rows.ts';
 import type { ExtensionResolver, LoadedExtension } from './extension.ts';
 import type { ExtensionRow } from './extensions.ts';
 
@@ -34,8 +34,11 @@ const roomOf = ({ roomId }: ExtensionRow, _: unknown, { loaders }: Context) => l
 
 /** Null after the subject was deleted. */
 function subjectOf(type: string) {
-  return ({ subjectId }: StreamEvent, _: unknown, { loaders, services }: Context) =>
-    loaders.by(services.extensions.ofType(type).find, subjectId);
+  return ({ subjectId }: StreamEvent, _: unknown, { loaders, services }: Context) => {
+    if (type === 'Post') return loaders.post.load(subjectId);
+    if (type === 'User') return findLivingUser(loaders, subjectId);
+    return loaders.by(services.extensions.ofType(type).find, subjectId);
+  };
 }
 
 /** A former member may see that a room is there, and nothing that is in it: no row has this id. */
