@@ -31,7 +31,11 @@ export function loadSchema(extensions: readonly LoadedExtension[] = []): GraphQL
   if (extensions.length === 0) return schema;
   const problems = findProblems(extensions, schema).map((problem) => new ClientError('VALIDATION_ERROR', problem));
   if (problems.length > 0) throw new AggregateError(problems);
-  return build(extensions);
+  try {
+    return build(extensions);
+  } catch (error) {
+    throw new ClientError('VALIDATION_ERROR', `EXTENSIONS: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /** The object types of each interface and union, for the cache of Apollo Client. */

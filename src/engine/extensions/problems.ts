@@ -1,10 +1,13 @@
 import {
   extendSchema,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getNamedType,
   getNullableType,
   isInterfaceType,
+  isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -16,6 +19,7 @@ import { version } from '../../common/version.ts';
 import { listChangedTables } from '../../data/migrations/changed-tables.ts';
 import type { LoadedExtension } from '../../resolvers/extensions/extension.ts';
 import { fieldOf } from '../../resolvers/extensions/resolvers.ts';
+import { eventFields } from '../../resolvers/room-event.ts';
 
 /** The fields that an extension adds to a type. */
 interface AddedFields {
@@ -32,14 +36,19 @@ export function findProblems(extensions: readonly LoadedExtension[], own: GraphQ
   for (const [index, extension] of extensions.entries()) {
     const { schema, errors } = extend(present, extension.sdl);
     const added = listAddedFields(present, schema);
-    const found = [
-      ...errors.map((error) => `schema.graphql: ${error}`),
-      ...findNameProblems(extension, extensions.slice(0, index)),
-      ...findTableProblems(extension),
-      ...findNodeProblems(extension, added, extensions.slice(0, index)),
-      ...findEventProblems(extension, added, schema),
-      ...findFieldProblems(extension, added),
-    ];
+    const found = errors.map((error) => `schema.graphql: ${error}`);
+    try {
+      found.push(
+        ...findNameProblems(extension, extensions.slice(0, index)),
+        ...findTableProblems(extension),
+        ...findNodeProblems(extension, added, extensions.slice(0, index)),
+        ...findEventProblems(extension, added, schema),
+        ...findFieldProblems(extension, added, schema),
+      );
+    } catch (error) {
+      // Nothing checks the types of a module before it is imported.
+      found.push(`its object is not that of an extension: ${error instanceof Error ? error.message : error}`);
+    }
     problems.push(...found.map((text) => `extension ${extension.name}: ${text}`));
     present = schema;
   }
@@ -112,7 +121,8 @@ function findNodeProblems(
   added: readonly AddedFields[],
   others: readonly LoadedExtension[],
 ): string[] {
-  const ofOthers = others.flatMap((other) => Object.values(other.nodes ?? {}).map(({ prefix }) => prefix));
+  const declared = [{ nodes }, ...others].flatMap((each) => Object.values(each.nodes ?? {}));
+  const prefixes = [...ownPrefixes, ...declared.map(({ prefix }) => prefix)];
   const own = listImplementing(added, 'Node');
   return [
     ...own.filter(({ name }) => !nodes[name]).map(({ name }) => `${name} implements Node, and is not in nodes`),
@@ -122,7 +132,10 @@ function findNodeProblems(
       return [
         ...problemIf(fields.length === 0, `${name} is in nodes, and the schema has no type ${name} implements Node`),
         ...problemIf(!/^[a-z]{1,8}$/.test(prefix), `the prefix of ${name} must be 1 to 8 small letters`),
-        ...problemIf([...ownPrefixes, ...ofOthers].includes(prefix), `the prefix ${prefix} of ${name} is taken`),
+        ...problemIf(
+          prefixes.indexOf(prefix) < prefixes.lastIndexOf(prefix),
+          `the prefix ${prefix} of ${name} is taken`,
+        ),
         ...problemIf(!tables[table], `the table ${table} of ${name} is not in tables`),
         ...fields
           .filter((field) => !answered.includes(field))
@@ -132,7 +145,8 @@ function findNodeProblems(
   ];
 }
 
-function findEventProblems({ events = {} }: LoadedExtension, added: readonly AddedFields[], schema: GraphQLSchema) {
+function findEventProblems(extension: LoadedExtension, added: readonly AddedFields[], schema: GraphQLSchema) {
+  const { events = {}, resolvers = {} } = extension;
   const own = listImplementing(added, 'RoomEvent');
   return [
     ...own.filter(({ name }) => !events[name]).map(({ name }) => `${name} implements RoomEvent, and is not in events`),
@@ -142,7 +156,17 @@ function findEventProblems({ events = {} }: LoadedExtension, added: readonly Add
       const node = schema.getType(subject);
       const isNode = isObjectType(node) && node.getInterfaces().some((each) => each.name === 'Node');
       const field = type.getFields()[fieldOf(subject)];
+      const answered = [
+        ...Object.keys(eventFields),
+        'at',
+        'version',
+        fieldOf(subject),
+        ...Object.keys(resolvers[name] ?? {}),
+      ];
       return [
+        ...Object.keys(type.getFields())
+          .filter((each) => !answered.includes(each))
+          .map((each) => `${name}.${each} has no resolver`),
         ...problemIf(!isNode, `the subject ${subject} of ${name} is no node`),
         ...problemIf(
           isNonNullType(field?.type),
@@ -153,24 +177,42 @@ function findEventProblems({ events = {} }: LoadedExtension, added: readonly Add
   ];
 }
 
-function findFieldProblems({ resolvers = {} }: LoadedExtension, added: readonly AddedFields[]): string[] {
-  return added.flatMap(({ type, fields, isExtended }) =>
+function findFieldProblems({ resolvers = {} }: LoadedExtension, added: readonly AddedFields[], schema: GraphQLSchema) {
+  const own = added.flatMap(({ type, fields }) => fields.map(({ name }) => `${type}.${name}`));
+  const strange = Object.entries(resolvers)
+    .filter(([type]) => !isLeafType(schema.getType(type)))
+    .flatMap(([type, fields]) => Object.keys(fields).map((name) => `${type}.${name}`))
+    .filter((field) => !own.includes(field) && !field.includes('.__'));
+  const problems = added.flatMap(({ type, fields, isExtended }) =>
     fields.flatMap(({ name, type: fieldType, args, astNode }) => {
       const field = `${type}.${name}`;
       const resolver = resolvers[type.name]?.[name];
       const isSubscription = type.name === 'Subscription';
       const isSized = astNode?.directives?.some((directive) => directive.name.value === 'listSize');
       // Those of a connection are sized where the connection is selected.
-      const isList = isListType(getNullableType(fieldType)) && !type.name.endsWith('Connection');
-      const isFed = resolver !== undefined && 'fedBy' in resolver;
-      const resumes = ['room', 'after'].every((wanted) => args.some((argument) => argument.name === wanted));
+      const isLong = isListType(getNullableType(fieldType)) || getNamedType(fieldType).name.endsWith('Connection');
+      const isList = isLong && !type.name.endsWith('Connection');
+      const fedBy = resolver && 'fedBy' in resolver ? resolver.fedBy : [];
+      const given = args.map((argument) => `${argument.name}: ${argument.type}`);
+      const resumes = ['room: ID!', 'after: String'].every((wanted) => given.includes(wanted));
       return [
         ...problemIf(isList && !isSized, `${field} is a list without @listSize`),
         ...problemIf(isExtended && !isSubscription && !resolver, `${field} has no resolver`),
-        ...problemIf(isSubscription && !isFed, `${field} is fed by nothing: use fromRoomEvents`),
-        ...problemIf(isSubscription && !resumes, `${field} must have the arguments room and after`),
+        ...problemIf(isSubscription && fedBy.length === 0, `${field} is fed by nothing: use fromRoomEvents`),
+        ...fedBy
+          .filter((event) => !isEvent(schema.getType(event)))
+          .map((event) => `${field} is fed by ${event}, which is no event`),
+        ...problemIf(isSubscription && !isEvent(getNamedType(fieldType)), `${field} must have the type of an event`),
+        ...problemIf(isSubscription && !resumes, `${field} must have the arguments room: ID! and after: String`),
       ];
     }),
+  );
+  return [...problems, ...strange.map((field) => `${field} has a resolver, and is no field of the extension`)];
+}
+
+function isEvent(type: GraphQLNamedType | undefined): boolean {
+  return (
+    type?.name === 'RoomEvent' || (isObjectType(type) && type.getInterfaces().some((each) => each.name === 'RoomEvent'))
   );
 }
 

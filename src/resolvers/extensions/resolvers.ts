@@ -32,10 +32,12 @@ export function fieldOf(type: string): string {
 
 const roomOf = ({ roomId }: ExtensionRow, _: unknown, { loaders }: Context) => loadRoom(loaders, roomId);
 
-/** Null after the subject was deleted. */
+/** Null after the subject was deleted, or moved to another room, which the viewers of this one may not see. */
 function subjectOf(type: string) {
-  return ({ subjectId }: StreamEvent, _: unknown, { loaders, services }: Context) =>
-    loaders.by(services.extensions.ofType(type).find, subjectId);
+  return async ({ subjectId, roomId }: StreamEvent, _: unknown, { loaders, services }: Context) => {
+    const row = await loaders.by(services.extensions.ofType(type).find, subjectId);
+    return row?.roomId === roomId ? row : null;
+  };
 }
 
 /** A former member may see that a room is there, and nothing that is in it: no row has this id. */

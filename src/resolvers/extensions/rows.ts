@@ -22,9 +22,10 @@ export function load<Value>(context: Context, read: BatchRead<Value>, key: strin
   return context.loaders.by(read, key);
 }
 
-/** The id of a new row. A mutation that is repeated with its key finds the row by it. */
-export function newId({ idempotency, services }: Context, type: string): string {
-  return idempotency?.resultId ?? services.extensions.createId(type);
+/** The id of a new row. A mutation that is repeated with its key finds the row of its payload by it. */
+export function newId({ idempotency, services: { extensions } }: Context, type: string): string {
+  const isOfPayload = idempotency && extensions.ofId(idempotency.resultId)?.type === type;
+  return isOfPayload ? idempotency.resultId : extensions.createId(type);
 }
 
 /**
@@ -46,6 +47,8 @@ export async function changeNode<Row extends ExtensionRow, T>(
       .selectFrom(node.table as 'posts')
       .selectAll()
       .where('id', '=', id)
+      // It may have moved since, to a room that is not visible to the viewer.
+      .where('roomId', '=', roomId)
       .forUpdate()
       .executeTakeFirst();
     if (!row) throw noSuchRow(type);
