@@ -47,12 +47,10 @@ export async function migrate(
 }
 
 /** @throws an error that names a column which is missing: later no room and no account could be deleted. */
-async function assertColumns(db: Transaction<Tables>, { tables = {}, nodes = {} }: MigrationOwner): Promise<void> {
-  const own = Object.entries(tables).map(([name, { author, user }]) => [name, ['roomId', author, user]] as const);
-  const ofNodes = Object.values(nodes).map(({ table, columns }) => [table, ['id', ...columns]] as const);
-  for (const [table, columns] of [...own, ...ofNodes]) {
-    const places = [dialectOf(db).place, ...columns].flatMap((column) => (column ? sql.ref(column) : []));
-    await sql`select ${sql.join(places)} from ${sql.table(table)} limit 0`.execute(db);
+async function assertColumns(db: Transaction<Tables>, { tables = {} }: MigrationOwner): Promise<void> {
+  for (const [table, { author = 'roomId', user = 'roomId' }] of Object.entries(tables)) {
+    const columns = [dialectOf(db).place, 'roomId', author, user].map((column) => sql.ref(column));
+    await sql`select ${sql.join(columns)} from ${sql.table(table)} limit 0`.execute(db);
   }
 }
 

@@ -13,7 +13,6 @@ export interface MigrationOwner {
   migrations?: readonly ExtensionMigration[];
   /** What the tables must have after them. */
   tables?: Readonly<Record<string, { author?: string | undefined; user?: string | undefined }>>;
-  nodes?: Readonly<Record<string, { table: string; columns: readonly string[] }>>;
 }
 
 /** Changes the tables of Postroom by one version. */

@@ -28,21 +28,35 @@ export function newId({ idempotency, services: { extensions } }: Context, type: 
   return isOfPayload ? idempotency.resultId : extensions.createId(type);
 }
 
+type Work<T, Access> = (db: Db, record: ChangeRecord, viewer: Viewer, found: Access) => Promise<T>;
+
 /**
- * Like `changeInRoom`, for a change of a row, which is locked after its room. @throws ClientError NOT_FOUND if there is no such
+ * Like `changeInRoom`, and waits for all statements before the commit. Those of Postroom are sent together with it; after it
+ * PostgreSQL would refuse a second statement that waits for the first one, and half of the change would be stored.
+ */
+export function changeRowsInRoom<T>(context: Context, { id }: { id: string }, work: Work<T, RoomAccess>): Promise<T> {
+  return changeInRoom(context, { id, sharesCommit: false }, async (db, record, viewer, access) => {
+    const result = await work(db, record, viewer, access);
+    await record.settle();
+    return result;
+  });
+}
+
+/**
+ * Like `changeRowsInRoom`, for a change of a row, which is locked after its room. @throws ClientError NOT_FOUND if there is no such
  * row, or its room is not visible to the viewer.
  */
 export async function changeNode<Row extends ExtensionRow, T>(
   context: Context,
   [type, id]: readonly [type: string, id: string],
-  work: (db: Db, record: ChangeRecord, viewer: Viewer, found: RoomAccess & { row: Row }) => Promise<T>,
+  work: Work<T, RoomAccess & { row: Row }>,
 ): Promise<T> {
   const node = context.services.extensions.ofType(type);
   const isOfType = context.services.extensions.ofId(id) === node;
   const found = isOfType ? await findVisibleNode(id, context) : undefined;
   if (!found) throw noSuchRow(type);
   const { roomId } = found as ExtensionRow;
-  return changeInRoom(context, { id: roomId, sharesCommit: false }, async (db, record, viewer, access) => {
+  return changeRowsInRoom(context, { id: roomId }, async (db, record, viewer, access) => {
     const row = await db
       .selectFrom(node.table as 'posts')
       .selectAll()
