@@ -13,9 +13,15 @@ export type { Viewer } from './identity/viewer.ts';
 export type { Context } from './resolvers/context.ts';
 export { defineExtension, type Extension } from './resolvers/extensions/extension.ts';
 export type { ExtensionRow } from './resolvers/extensions/extensions.ts';
-export { changeNode, connectionOf, load, newId } from './resolvers/extensions/rows.ts';
+export {
+  changeNode,
+  changePostRows as changePostAsViewer,
+  changeRowsInRoom as changeInRoom,
+  connectionOf,
+  load,
+  newId,
+} from './resolvers/extensions/rows.ts';
 export { fromRoomEvents } from './resolvers/room-event.ts';
-export { changeInRoom, changePostAsViewer } from './resolvers/rules/changes.ts';
 export { assertVersion } from './resolvers/rules/conflicts.ts';
 export { assertInput, given, optional, problemIf, required } from './resolvers/rules/input-check.ts';
 export { body, name, title } from './resolvers/rules/validation.ts';

@@ -65,8 +65,8 @@ export interface PartOverrides {
  */
 export async function startServer(config: Config, log: Log, overrides: PartOverrides = {}): Promise<RunningServer> {
   const loaded = await loadExtensions(config.extensions);
-  const extensions = new Extensions(loaded);
   const schema = (loaded.length === 0 && overrides.schema) || loadSchema(loaded);
+  const extensions = new Extensions(loaded);
   const documents = createDocumentSource(config, schema);
   const givenKeys = readGivenKeys(config);
   const timings = createTimings();

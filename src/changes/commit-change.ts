@@ -27,6 +27,8 @@ export interface ChangeRecord {
    * commit. If it fails, the transaction fails.
    */
   write: <Row>(statement: Promise<Row>) => Promise<Row>;
+  /** Waits for all that was appended and written so far. */
+  settle: () => Promise<unknown>;
   /** Publishes another message after the commit. */
   announce: (message: BusMessage) => void;
   /** Runs an effect after the commit; it does not run if the transaction fails. */
@@ -47,6 +49,7 @@ export async function commitChange<T>(
     // New lists for each run, because the database may run the work again.
     const recorded: (BusMessage | Promise<BusMessage>)[] = [];
     const effects: (() => void)[] = [];
+    const written: Promise<unknown>[] = [];
     const append = <Row>(newEvent: NewRoomEvent<Row>) => {
       const appending = appendEvent(db, newEvent);
       const message = appending.then(({ event }) => ({ type: 'roomChanged', roomId: event.roomId, event }) as const);
@@ -55,7 +58,11 @@ export async function commitChange<T>(
     };
     const result = await work(db, {
       append: append as ChangeRecord['append'],
-      write: handled,
+      write: (statement) => {
+        written.push(statement);
+        return handled(statement);
+      },
+      settle: () => Promise.all([...recorded, ...written]),
       announce: (message) => recorded.push(message),
       afterCommit: (effect) => effects.push(effect),
     });

@@ -29,9 +29,15 @@ const checkedTypes: Partial<Record<keyof typeof resolvers, readonly string[]>> =
 export function loadSchema(extensions: readonly LoadedExtension[] = []): GraphQLSchema {
   const schema = buildOwnSchema();
   if (extensions.length === 0) return schema;
-  const problems = findProblems(extensions, schema).map((problem) => new ClientError('VALIDATION_ERROR', problem));
-  if (problems.length > 0) throw new AggregateError(problems);
-  return build(extensions);
+  try {
+    const problems = findProblems(extensions, schema).map((problem) => new ClientError('VALIDATION_ERROR', problem));
+    if (problems.length > 0) throw new AggregateError(problems);
+    return build(extensions);
+  } catch (error) {
+    if (error instanceof AggregateError) throw error;
+    // Nothing has checked the types of what was imported.
+    throw new ClientError('VALIDATION_ERROR', `EXTENSIONS: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /** The object types of each interface and union, for the cache of Apollo Client. */

@@ -187,8 +187,12 @@ for (const archive of archives) {
       await (await launchForTest(settings)).stop();
       await execute('drop table "directRooms"');
       await execute(`update "appliedMigrations" set "name" = 'own table' where "name" = 'direct rooms'`);
+      const [{ seen, needed } = {}] = await execute('select * from migrations');
+      await execute('update migrations set seen = seen + 1, needed = 1');
       await (await launchForTest(settings)).stop();
       expect(await execute('select * from "directRooms"')).toEqual([]);
+      // Older programs than this one must not write the tables from now on.
+      expect(await execute('select * from migrations')).toEqual([{ seen: Number(seen) + 1, needed }]);
     });
   });
 }

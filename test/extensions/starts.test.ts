@@ -6,6 +6,7 @@ import { run, scratchFolder, unbundledProgram } from '../support/server/postroom
 
 /* Starts that are refused because an extension has a problem. Each change of examples/extensions/tasks makes one. */
 
+const taskSchema = readFileSync(new URL('../../examples/extensions/tasks/schema.graphql', import.meta.url), 'utf8');
 const root = new URL('../..', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
 
@@ -89,11 +90,44 @@ const problems: [says: string, file: File, from: string, to: string][] = [
     '() => undefined',
   ],
   [
-    'Subscription.taskChanged must have the arguments room and after',
+    'Subscription.taskChanged must have the arguments room: ID! and after: String',
     'schema.graphql',
     '    after: String\n  ): RoomEvent!',
-    '    from: String\n  ): RoomEvent!',
+    '    after: [String]\n  ): RoomEvent!',
   ],
+  [
+    'Subscription.taskChanged is fed by TaskAdde, which is no event',
+    'index.ts',
+    "fromRoomEvents('TaskAdded'",
+    "fromRoomEvents('TaskAdde'",
+  ],
+  ['Room.tasks is a list without @listSize', 'schema.graphql', /@listSize.*/.exec(taskSchema)?.[0] ?? '', ''],
+  [
+    'Mutation.createPost has a resolver, and is no field of the extension',
+    'index.ts',
+    '    Mutation: {',
+    '    Mutation: { createPost: () => null,',
+  ],
+  [
+    'Board.name has a resolver, and is no field of the extension',
+    'index.ts',
+    '  resolvers: {',
+    '  resolvers: { Board: { name: () => null },',
+  ],
+  [
+    'the prefix t of Task is taken',
+    'index.ts',
+    '  nodes: {',
+    "  nodes: { TaskEdge: { prefix: 't', table: 'tasks_tasks', columns: [] },",
+  ],
+  ['EXTENSIONS: columns is not iterable', 'index.ts', "columns: ['id'", "fields: ['id'"],
+  [
+    '"TaskEvent" is missing a "__resolveType" resolver',
+    'schema.graphql',
+    '"A page',
+    'union TaskEvent = TaskAdded\n"A page',
+  ],
+  ['autorId', 'index.ts', "author: 'authorId'", "author: 'autorId'"],
   ['the default export of', 'index.ts', 'export default', 'export const tasks ='],
   [
     'cannot be imported: no such column',

@@ -23,8 +23,9 @@ const dialect: TableDialect = {
   composed: (column) => sql.ref(column),
 };
 
+/** `on update cascade`, `do update set` and `after update on` name no table there. */
 const changes =
-  /\b(?:(?:create|alter|drop)\s+table(?:\s+if\s+(?:not\s+)?exists)?|insert\s+into|delete\s+from|update|create\s+(?:unique\s+)?index[^(]*?\bon)\s+"?(\w+)"?/gi;
+  /\b(?:(?:create|alter|drop)\s+table(?:\s+if\s+(?:not\s+)?exists)?|insert\s+into|delete\s+from|(?<!\b(?:on|do|for|key|or|before|after)\s+)update|create\s+(?:unique\s+)?index[^(]*?\bon)\s+"?(\w+)"?/gi;
 
 /** The tables that the statements of a migration create or change. */
 export function listChangedTables({ statements }: ExtensionMigration): string[] {

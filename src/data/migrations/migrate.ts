@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { DatabaseUnusable } from '../database/database.ts';
+import { dialectOf } from '../sql/sql-dialect.ts';
 import type { Tables } from '../tables.ts';
 import type { MigrationOwner, TableDialect } from './migration.ts';
 import { migrations } from './migrations.ts';
@@ -38,13 +39,22 @@ export async function migrate(
       await storeName(db, owner, name);
     }
   }
-  // A fork may have run more.
-  if (seen >= latestVersion) return;
-  const needed = migrations.findLastIndex(({ keepsPrograms }) => !keepsPrograms) + 1;
-  await writeVersion(db, { seen: latestVersion, needed });
+  for (const extension of extensions) await assertColumns(db, extension);
+  const needed = Math.max(version.needed ?? 0, migrations.findLastIndex(({ keepsPrograms }) => !keepsPrograms) + 1);
+  // A fork may have run more, and not those that older programs do not work with.
+  if (seen >= latestVersion && (version.needed ?? seen) >= needed) return;
+  await writeVersion(db, { seen: Math.max(seen, latestVersion), needed });
 }
 
-const core = { name: 'postroom', migrations };
+/** @throws an error that names a column which is missing: later no room and no account could be deleted. */
+async function assertColumns(db: Transaction<Tables>, { tables = {} }: MigrationOwner): Promise<void> {
+  for (const [table, { author = 'roomId', user = 'roomId' }] of Object.entries(tables)) {
+    const columns = [dialectOf(db).place, 'roomId', author, user].map((column) => sql.ref(column));
+    await sql`select ${sql.join(columns)} from ${sql.table(table)} limit 0`.execute(db);
+  }
+}
+
+const core: MigrationOwner = { name: 'postroom', migrations };
 
 /**
  * The migrations that have run, as `owner/name`. Programs before this table stored only their number.
@@ -59,7 +69,7 @@ async function readApplied(db: Transaction<Tables>, seen: number): Promise<Set<s
   );
   const applied = new Set(rows.map(({ owner, name }) => `${owner}/${name}`));
   if (rows.some(({ owner }) => owner === core.name)) return applied;
-  for (const { name } of core.migrations.slice(0, seen)) {
+  for (const { name } of migrations.slice(0, seen)) {
     await storeName(db, core.name, name);
     applied.add(`${core.name}/${name}`);
   }

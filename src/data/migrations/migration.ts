@@ -11,6 +11,8 @@ export interface ExtensionMigration {
 export interface MigrationOwner {
   name: string;
   migrations?: readonly ExtensionMigration[];
+  /** What the tables must have after them. */
+  tables?: Readonly<Record<string, { author?: string | undefined; user?: string | undefined }>>;
 }
 
 /** Changes the tables of Postroom by one version. */

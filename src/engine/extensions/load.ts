@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire, registerHooks } from 'node:module';
+import { registerHooks } from 'node:module';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BadSetting } from '../../config/bad-setting.ts';
 import type { Extension, LoadedExtension } from '../../resolvers/extensions/extension.ts';
 
@@ -16,9 +16,12 @@ const modules = ['index.ts', 'index.js'];
 export async function loadExtensions(names: readonly string[]): Promise<LoadedExtension[]> {
   if (names.length === 0) return [];
   const own = new URL(`../../extension${extname(import.meta.url)}`, import.meta.url).href;
+  const parentURL = pathToFileURL(resolve('package.json')).href;
   const hooks = registerHooks({
     resolve: (request, context, next) =>
-      request === specifier ? { url: own, shortCircuit: true } : next(request, context),
+      request === specifier
+        ? { url: own, shortCircuit: true }
+        : next(request, names.includes(request) ? { ...context, parentURL } : context),
   });
   try {
     const results = await Promise.allSettled(names.map(loadExtension));
@@ -57,7 +60,7 @@ function findModule(name: string): string {
     return found;
   }
   try {
-    return createRequire(resolve('package.json')).resolve(name);
+    return fileURLToPath(import.meta.resolve(name));
   } catch {
     throw refusal(name, 'there is no package of this name here; the name of a folder begins with ./ or /');
   }

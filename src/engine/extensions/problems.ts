@@ -1,10 +1,13 @@
 import {
   extendSchema,
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getNamedType,
   getNullableType,
   isInterfaceType,
+  isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -38,7 +41,7 @@ export function findProblems(extensions: readonly LoadedExtension[], own: GraphQ
       ...findTableProblems(extension),
       ...findNodeProblems(extension, added, extensions.slice(0, index)),
       ...findEventProblems(extension, added, schema),
-      ...findFieldProblems(extension, added),
+      ...findFieldProblems(extension, added, schema),
     ];
     problems.push(...found.map((text) => `extension ${extension.name}: ${text}`));
     present = schema;
@@ -112,7 +115,8 @@ function findNodeProblems(
   added: readonly AddedFields[],
   others: readonly LoadedExtension[],
 ): string[] {
-  const ofOthers = others.flatMap((other) => Object.values(other.nodes ?? {}).map(({ prefix }) => prefix));
+  const declared = [{ nodes }, ...others].flatMap((each) => Object.values(each.nodes ?? {}));
+  const prefixes = [...ownPrefixes, ...declared.map(({ prefix }) => prefix)];
   const own = listImplementing(added, 'Node');
   return [
     ...own.filter(({ name }) => !nodes[name]).map(({ name }) => `${name} implements Node, and is not in nodes`),
@@ -122,7 +126,7 @@ function findNodeProblems(
       return [
         ...problemIf(fields.length === 0, `${name} is in nodes, and the schema has no type ${name} implements Node`),
         ...problemIf(!/^[a-z]{1,8}$/.test(prefix), `the prefix of ${name} must be 1 to 8 small letters`),
-        ...problemIf([...ownPrefixes, ...ofOthers].includes(prefix), `the prefix ${prefix} of ${name} is taken`),
+        ...problemIf(prefixes.filter((each) => each === prefix).length > 1, `the prefix ${prefix} of ${name} is taken`),
         ...problemIf(!tables[table], `the table ${table} of ${name} is not in tables`),
         ...fields
           .filter((field) => !answered.includes(field))
@@ -153,25 +157,36 @@ function findEventProblems({ events = {} }: LoadedExtension, added: readonly Add
   ];
 }
 
-function findFieldProblems({ resolvers = {} }: LoadedExtension, added: readonly AddedFields[]): string[] {
-  return added.flatMap(({ type, fields, isExtended }) =>
+function findFieldProblems({ resolvers = {} }: LoadedExtension, added: readonly AddedFields[], schema: GraphQLSchema) {
+  const roomEvent = schema.getType('RoomEvent') as GraphQLInterfaceType;
+  const events = [roomEvent, ...schema.getPossibleTypes(roomEvent)].map(({ name }) => name);
+  const own = added.flatMap(({ type, fields }) => fields.map(({ name }) => `${type}.${name}`));
+  const strange = Object.entries(resolvers)
+    .filter(([type]) => !isLeafType(schema.getType(type)))
+    .flatMap(([type, fields]) => Object.keys(fields).map((name) => `${type}.${name}`))
+    .filter((field) => !own.includes(field) && !field.includes('.__'));
+  const problems = added.flatMap(({ type, fields, isExtended }) =>
     fields.flatMap(({ name, type: fieldType, args, astNode }) => {
       const field = `${type}.${name}`;
       const resolver = resolvers[type.name]?.[name];
       const isSubscription = type.name === 'Subscription';
       const isSized = astNode?.directives?.some((directive) => directive.name.value === 'listSize');
       // Those of a connection are sized where the connection is selected.
-      const isList = isListType(getNullableType(fieldType)) && !type.name.endsWith('Connection');
-      const isFed = resolver !== undefined && 'fedBy' in resolver;
-      const resumes = ['room', 'after'].every((wanted) => args.some((argument) => argument.name === wanted));
+      const isLong = isListType(getNullableType(fieldType)) || getNamedType(fieldType).name.endsWith('Connection');
+      const isList = isLong && !type.name.endsWith('Connection');
+      const fedBy = resolver && 'fedBy' in resolver ? resolver.fedBy : [];
+      const given = args.map((argument) => `${argument.name}: ${argument.type}`);
+      const resumes = ['room: ID!', 'after: String'].every((wanted) => given.includes(wanted));
       return [
         ...problemIf(isList && !isSized, `${field} is a list without @listSize`),
         ...problemIf(isExtended && !isSubscription && !resolver, `${field} has no resolver`),
-        ...problemIf(isSubscription && !isFed, `${field} is fed by nothing: use fromRoomEvents`),
-        ...problemIf(isSubscription && !resumes, `${field} must have the arguments room and after`),
+        ...problemIf(isSubscription && fedBy.length === 0, `${field} is fed by nothing: use fromRoomEvents`),
+        ...fedBy.flatMap((each) => problemIf(!events.includes(each), `${field} is fed by ${each}, which is no event`)),
+        ...problemIf(isSubscription && !resumes, `${field} must have the arguments room: ID! and after: String`),
       ];
     }),
   );
+  return [...problems, ...strange.map((field) => `${field} has a resolver, and is no field of the extension`)];
 }
 
 function listImplementing(added: readonly AddedFields[], name: string): GraphQLObjectType[] {

@@ -32,12 +32,14 @@ export function fieldOf(type: string): string {
 
 const roomOf = ({ roomId }: ExtensionRow, _: unknown, { loaders }: Context) => loadRoom(loaders, roomId);
 
-/** Null after the subject was deleted. */
+/** Null after the subject was deleted, or moved to another room, which the viewers of this one may not see. */
 function subjectOf(type: string) {
-  return ({ subjectId }: StreamEvent, _: unknown, { loaders, services }: Context) => {
-    if (type === 'Post') return loaders.post.load(subjectId);
+  return async ({ subjectId, roomId }: StreamEvent, _: unknown, { loaders, services }: Context) => {
     if (type === 'User') return findLivingUser(loaders, subjectId);
-    return loaders.by(services.extensions.ofType(type).find, subjectId);
+    const row = await (type === 'Post'
+      ? loaders.post.load(subjectId)
+      : loaders.by(services.extensions.ofType(type).find, subjectId));
+    return row?.roomId === roomId ? row : null;
   };
 }
 

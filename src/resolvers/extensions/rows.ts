@@ -13,8 +13,8 @@ import type { Tables } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { Context } from '../context.ts';
-import { changeInRoom } from '../rules/changes.ts';
-import { findVisibleNode, type RoomAccess } from '../rules/visible-rows.ts';
+import { changeInRoom, changePostAsViewer } from '../rules/changes.ts';
+import { findVisibleNode, type PostAccess, type RoomAccess } from '../rules/visible-rows.ts';
 import type { ExtensionRow } from './extensions.ts';
 
 /** A value of one key, read together with those of other keys in the same operation. `read` is one function for all calls. */
@@ -22,30 +22,56 @@ export function load<Value>(context: Context, read: BatchRead<Value>, key: strin
   return context.loaders.by(read, key);
 }
 
-/** The id of a new row. A mutation that is repeated with its key finds the row by it. */
-export function newId({ idempotency, services }: Context, type: string): string {
-  return idempotency?.resultId ?? services.extensions.createId(type);
+/** The id of a new row. A mutation that is repeated with its key finds the row of its payload by it. */
+export function newId({ idempotency, services: { extensions } }: Context, type: string): string {
+  const isOfPayload = idempotency && extensions.ofId(idempotency.resultId)?.type === type;
+  return isOfPayload ? idempotency.resultId : extensions.createId(type);
+}
+
+type Work<T, Access> = (db: Db, record: ChangeRecord, viewer: Viewer, found: Access) => Promise<T>;
+
+/**
+ * Like `changeInRoom`, and waits for all statements before the commit. Those of Postroom are sent together with it; after it
+ * PostgreSQL would refuse a second statement that waits for the first one, and half of the change would be stored.
+ */
+export function changeRowsInRoom<T>(context: Context, { id }: { id: string }, work: Work<T, RoomAccess>): Promise<T> {
+  return changeInRoom(context, { id, sharesCommit: false }, settled(work));
+}
+
+/** The same for a change of a post, or of rows that belong to it: the post is locked after its room. */
+export function changePostRows<T>(context: Context, id: string, work: Work<T, PostAccess>): Promise<T> {
+  return changePostAsViewer(context, id, settled(work));
+}
+
+function settled<T, Access>(work: Work<T, Access>): Work<T, Access> {
+  return async (db, record, viewer, found) => {
+    const result = await work(db, record, viewer, found);
+    await record.settle();
+    return result;
+  };
 }
 
 /**
- * Like `changeInRoom`, for a change of a row, which is locked after its room. @throws ClientError NOT_FOUND if there is no such
+ * Like `changeRowsInRoom`, for a change of a row, which is locked after its room. @throws ClientError NOT_FOUND if there is no such
  * row, or its room is not visible to the viewer.
  */
 export async function changeNode<Row extends ExtensionRow, T>(
   context: Context,
   [type, id]: readonly [type: string, id: string],
-  work: (db: Db, record: ChangeRecord, viewer: Viewer, found: RoomAccess & { row: Row }) => Promise<T>,
+  work: Work<T, RoomAccess & { row: Row }>,
 ): Promise<T> {
   const node = context.services.extensions.ofType(type);
   const isOfType = context.services.extensions.ofId(id) === node;
   const found = isOfType ? await findVisibleNode(id, context) : undefined;
   if (!found) throw noSuchRow(type);
   const { roomId } = found as ExtensionRow;
-  return changeInRoom(context, { id: roomId, sharesCommit: false }, async (db, record, viewer, access) => {
+  return changeRowsInRoom(context, { id: roomId }, async (db, record, viewer, access) => {
     const row = await db
       .selectFrom(node.table as 'posts')
       .selectAll()
       .where('id', '=', id)
+      // It may have moved since, to a room that is not visible to the viewer.
+      .where('roomId', '=', roomId)
       .forUpdate()
       .executeTakeFirst();
     if (!row) throw noSuchRow(type);

@@ -7,11 +7,12 @@ import {
   type GraphQLResolveInfo,
   getDirectiveValues,
   getNamedType,
+  getNullableType,
   isObjectType,
   type VariableValues,
 } from 'graphql';
 import type { ChangeRecord } from '../../changes/commit-change.ts';
-import { createId } from '../../common/ids.ts';
+import { createId, findNodeType } from '../../common/ids.ts';
 import { TracelessError } from '../../common/stack-traces.ts';
 import type { Db } from '../../data/database/database.ts';
 import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '../../data/domain/idempotency-keys.ts';
@@ -77,7 +78,9 @@ export function runOnce(resolveField: MutationResolver): IdempotentField {
     const key = readKey(info);
     if (key === undefined) return resolveField(source, args, context, info);
     const mutation = describe(info);
-    context.idempotency = createClaim(key, info.fieldName, args['input'] as Input, mutation, context);
+    // The mutations of extensions may have other arguments.
+    const { input, ...others } = args;
+    context.idempotency = createClaim(key, info.fieldName, { ...others, ...input }, mutation, context);
     try {
       return await resolveField(source, args, context, info);
     } catch (error) {
@@ -94,11 +97,11 @@ export function runOnce(resolveField: MutationResolver): IdempotentField {
 function describe({ fieldName, returnType }: GraphQLResolveInfo): IdempotentMutation {
   const payload = getNamedType(returnType);
   for (const { name, type } of isObjectType(payload) ? Object.values(payload.getFields()) : []) {
-    const object = getNamedType(type);
+    const object = getNullableType(type);
     if (isObjectType(object) && object.getInterfaces().some((each) => each.name === 'Node'))
       return { payloadField: name, type: object.name };
   }
-  throw new Error(`The payload of ${fieldName} has no object.`);
+  throw new ClientError('VALIDATION_ERROR', `@idempotent has no effect on ${fieldName}: its payload has no object.`);
 }
 
 /** @throws ClientError VARIABLES_INVALID or VALIDATION_ERROR. */
@@ -129,14 +132,16 @@ function createClaim(
   { payloadField, type }: IdempotentMutation,
   { services }: Context,
 ): IdempotencyClaim {
-  // The input of a mutation that creates the object does not have its id.
+  // The input of a mutation that creates the object does not have its id. It may have that of another one.
   const given = input['id'] ?? input[payloadField];
-  const resultId = typeof given === 'string' ? given : createIdOf(type, services.extensions);
+  const { extensions } = services;
+  const isResult = typeof given === 'string' && (findNodeType(given) ?? extensions.ofId(given)?.type ?? type) === type;
+  const resultId = isResult ? given : createIdOf(type, extensions);
   return { key, hash: hash('sha256', `${field} ${toSortedJson(input)}`, 'hex'), resultId };
 }
 
 function createIdOf(type: string, extensions: Extensions): string {
-  return type === 'Post' || type === 'Room' ? createId(type) : extensions.createId(type);
+  return type === 'User' || type === 'Post' || type === 'Room' ? createId(type) : extensions.createId(type);
 }
 
 /** Literals and variables have their properties in different orders. */
