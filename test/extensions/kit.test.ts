@@ -82,7 +82,10 @@ const faults: [says: string, test: ExtensionTest, ...changes: [from: string, to:
   [
     'stranger, PRIVATE room: query ($room: ID!) { anyTasks(room: $room) { nodes { title } } } is read, not null',
     { ...tasks, reads: [unchecked] },
-    ['extend type Room {', 'extend type Query { anyTasks(room: ID!): TaskConnection! } extend type Room {'],
+    [
+      'extend type Room {',
+      'extend type Query { anyTasks(room: ID!): TaskConnection! @listSize(assumedSize: 20, sizedFields: ["nodes"]) } extend type Room {',
+    ],
     ['    Mutation: {', `    Query: ${anyTasks},\n    Mutation: {`],
   ],
   ['stranger, PUBLIC room: addTask is done, not FORBIDDEN', tasks, ['assertMember(isMember);', '']],
