@@ -112,7 +112,7 @@ export function assertNotMuted(until: number | null): void {
 
 /** Only members have a read position in a room. */
 export function assertMember(isMember: boolean): void {
-  if (!isMember) throw forbidden('Only members can mark a room as read.');
+  if (!isMember) throw forbidden('Only members of the room can do this.');
 }
 
 /** Users can join a public room themselves; the owner adds members to a private room. */
