@@ -5,24 +5,49 @@ import { expect, it } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { launchForTest, scratchFolder } from '../support/server/postroom.ts';
 
-/* The example of reactions with an event about the user instead of the post. */
+/* The example of reactions, changed: with an event about the user instead of the post, and for drafts. */
 
-function writeExtension(): string {
+type Change = [file: string, from: string, to: string];
+
+function writeExtension(...changes: Change[]): string {
   const folder = scratchFolder();
   cpSync('./examples/extensions/reactions', folder, { recursive: true });
-  const change = (file: string, from: string, to: string) => {
+  for (const [file, from, to] of changes) {
     const text = readFileSync(join(folder, file), 'utf8');
     expect(text).toContain(from);
     writeFileSync(join(folder, file), text.replace(from, to));
-  };
-  change('schema.graphql', 'post: Post }', 'user: User }');
-  change('index.ts', "subject: 'Post'", "subject: 'User'");
-  change('index.ts', 'subjectId: id,', 'subjectId: user.id,');
+  }
   return folder;
 }
 
+it('an event does not show a draft', async () => {
+  const postroom = await launchForTest({
+    EXTENSIONS: writeExtension(['index.ts', 'post.publishedAt === null', 'id === null']),
+  });
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'drafts');
+  const after = await postroom.cursorOf(room);
+  const create = `mutation ($room: ID!) {
+    createPost(input: { room: $room, title: "Not yet", publish: false }) { post { id } }
+  }`;
+  const { createPost } = await postroom.ask(create, { room }, ada.token);
+  const add = 'mutation ($post: ID!) { addReaction(input: { post: $post, emoji: "👍" }) { post { id } } }';
+  await postroom.ask(add, { post: createPost.post.id }, ada.token);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const reacted = `subscription ($room: ID!, $after: String) {
+    roomEvents(room: $room, after: $after, types: [PostReacted]) { ... on PostReacted { post { title } } }
+  }`;
+  const { results } = socket.subscribe('draft', reacted, { room, after });
+  expect((await results.next()).data.roomEvents).toEqual({ post: null });
+});
+
 it('the subject of an event may be a user, and is null after the account was deleted', async () => {
-  const postroom = await launchForTest({ EXTENSIONS: writeExtension() });
+  const ofUsers = writeExtension(
+    ['schema.graphql', 'post: Post }', 'user: User }'],
+    ['index.ts', "subject: 'Post'", "subject: 'User'"],
+    ['index.ts', 'subjectId: id,', 'subjectId: user.id,'],
+  );
+  const postroom = await launchForTest({ EXTENSIONS: ofUsers });
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   const room = await postroom.createRoom(ada, 'subjects');
   const after = await postroom.cursorOf(room);

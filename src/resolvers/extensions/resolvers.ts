@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../data/event-log/events.ts';
-import type { RoomRow } from '../../data/tables.ts';
+import type { PostRow, RoomRow } from '../../data/tables.ts';
 import type { Context } from '../context.ts';
 import { eventFields } from '../room-event.ts';
 import { runOnce } from '../rules/idempotency.ts';
@@ -39,7 +39,9 @@ function subjectOf(type: string) {
     const row = await (type === 'Post'
       ? loaders.post.load(subjectId)
       : loaders.by(services.extensions.ofType(type).find, subjectId));
-    return row?.roomId === roomId ? row : null;
+    // Only its author may see a draft.
+    const isDraft = type === 'Post' && (row as PostRow | undefined)?.publishedAt === null;
+    return row?.roomId === roomId && !isDraft ? row : null;
   };
 }
 
