@@ -6,12 +6,15 @@ import { findPossibleTypes, loadSchema, schemaFile } from '../engine/schema.ts';
 import { ClientError } from '../errors.ts';
 import { WrongArguments } from './failure.ts';
 
+const possibleTypesFile = new URL('../../possible-types.json', import.meta.url);
+
 /** The text in each format. */
 const formats: Record<string, (schema: GraphQLSchema, isExtended: boolean) => string> = {
   // With the directives of its fields, which another schema loses.
   '': (schema, isExtended) => (isExtended ? `${printTypes(schema)}\n` : readFileSync(schemaFile, 'utf8')),
   '--json': (schema) => `${JSON.stringify(introspectionFromSchema(schema), null, 2)}\n`,
-  '--possible-types': (schema) => `${JSON.stringify(findPossibleTypes(schema), null, 2)}\n`,
+  '--possible-types': (schema, isExtended) =>
+    isExtended ? `${JSON.stringify(findPossibleTypes(schema), null, 2)}\n` : readFileSync(possibleTypesFile, 'utf8'),
 };
 
 /**
