@@ -62,4 +62,6 @@ if ([name, ...args].some((argument) => argument === '--help' || argument === '-h
     for (const line of explainFailures(error)) console.error(line.startsWith('usage: ') ? line : `postroom: ${line}`);
     process.exitCode = 1;
   }
+  // The channel to its parent would keep a worker.
+  if (process.connected) process.disconnect();
 }

@@ -53,6 +53,8 @@ export interface RunningServer {
 /** Parts that the caller can replace. */
 export interface PartOverrides {
   bus?: Bus;
+  /** The path of the bus of the workers of one machine. */
+  localBus?: string | undefined;
   /** Tests start many servers; loading the schema takes half of the time of a start. */
   schema?: GraphQLSchema;
   /** Tests sign up many accounts, and use a lower cost. */
@@ -80,7 +82,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const keys = givenKeys ?? loadOrCreateStoredKeys(database);
     const sessions = new Sessions(keys, config.sessionHours);
-    const bus = overrides.bus ?? (await openBus(config, database, reportBusTo(log)));
+    const bus = overrides.bus ?? (await openBus(config, database, reportBusTo(log), overrides.localBus));
     opened.defer(() => bus.close());
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(database, config.signInAttempts);

@@ -1,8 +1,11 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { type Config, findMistakenSettings, readConfig } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
 import { createLog, type Log, loggedNameOf } from '../log/log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressesFree } from './address.ts';
+import { countWorkers, runWorkers } from './workers.ts';
 
 /** After an uncaught exception, the maximum time to stop, in addition to that of the drain. */
 const maxStopMs = 15_000;
@@ -16,11 +19,14 @@ export async function serve(args: string[]): Promise<number> {
   const rule = `serve takes no ${args[0]}: PORT, HOST and all other settings are environment variables`;
   if (args.length > 0) throw new ClientError('VALIDATION_ERROR', rule);
   const config = readConfig();
-  await assertAddressesFree(config);
+  // Workers share the sockets of their parent.
+  if (cluster.isPrimary) await assertAddressesFree(config);
+  if (cluster.isPrimary && countWorkers(config) > 1) return runWorkers(config);
   const log = createLog(config.logLevel, loggedNameOf(config));
   for (const mistaken of findMistakenSettings())
     log.warn(mistaken, 'an environment variable that is not a setting resembles one');
-  const server = await startServer(config, log);
+  const localBus = await receiveBusPath();
+  const server = await startServer(config, log, { localBus });
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextStop(config, log);
   const redis = config.redisUrl && new URL(config.redisUrl).host;
@@ -29,14 +35,23 @@ export async function serve(args: string[]): Promise<number> {
   // A terminal may be closed; the server serves nevertheless.
   process.stdout.on('error', () => {});
   // A collector of logs would read it between lines of JSON.
-  if (process.stdout.isTTY)
+  if (process.stdout.isTTY && (cluster.worker?.id ?? 1) === 1)
     process.stdout.write(`Postroom is at ${url}/graphql\n\n${describeFirstSteps(url, config)}\n`);
+  cluster.worker?.send('serves');
   const signal = await stopped;
   log.info({ signal }, 'stopping');
   // Nobody who presses Ctrl-C has a load balancer that must notice first.
   await server.close({ withDelay: signal === 'SIGTERM' });
   log.info({ signal }, 'stopped');
   return Number(process.exitCode ?? 0);
+}
+
+/** The first message of the parent of a worker. */
+async function receiveBusPath(): Promise<string | undefined> {
+  if (!cluster.worker) return undefined;
+  // Without its parent it would exit at once, with the status 0; it drains first.
+  cluster.worker.exitedAfterDisconnect = true;
+  return (await once(process, 'message'))[0];
 }
 
 function describeFirstSteps(url: string, { trustedDocuments }: Config): string {
@@ -60,6 +75,8 @@ function nextStop({ drainSeconds }: Config, log: Log): Promise<NodeJS.Signals | 
       interrupts += 1;
       if (interrupts > 2) process.exit(interrupted);
     });
+    // Of the channel to the parent of a worker.
+    process.on('disconnect', () => resolve(undefined));
     // The state of the process is unknown: it moves its clients to other servers, and a supervisor starts it again.
     const onUncaught = (error: unknown) => {
       log.error({ err: error }, 'an exception was not caught: the server stops');

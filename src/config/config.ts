@@ -70,6 +70,10 @@ function readSettings(environment: Environment, bad: unknown[]) {
     /** Who may read /metrics on the port of all other paths, in addition to this machine: these networks, or everybody. */
     metricsNetworks: parsed('METRICS_NETWORKS', '', parseNetworks),
     metricsPublic: flag('METRICS_PUBLIC', false),
+    /** The number of processes that serve; `auto`: one for each processor. */
+    workers: parsed('WORKERS', '1', (value, name) =>
+      value === 'auto' ? ('auto' as const) : parseWhole(value, name, 1, 256),
+    ),
     /** The name of this node in its log lines. */
     nodeName: optional('NODE_NAME', parseNodeName),
     /** The URL at which clients reach the server; undefined: this machine only. */

@@ -36,6 +36,7 @@ const refused: Record<string, string[]> = {
     '10.0.0.0/-1',
   ],
   METRICS_PUBLIC: flags,
+  WORKERS: ['0', '257', 'all', '-1'],
   NODE_NAME: ['node one', 'näme', 'a"b'],
   SLOW_OPERATION_MS: wholes,
   PUBLIC_URL: [

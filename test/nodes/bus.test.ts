@@ -1,7 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RoomEvent } from '../../src/data/event-log/events.ts';
 import {
   type Bus,
@@ -12,6 +14,7 @@ import {
   presenceTopic,
   roomTopic,
 } from '../../src/live/bus/bus.ts';
+import { openLocalBus, openLocalExchange } from '../../src/live/bus/local.ts';
 import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import { openPostgresBus } from '../../src/live/bus/postgres.ts';
 import { openRedisBus } from '../../src/live/bus/redis.ts';
@@ -55,7 +58,41 @@ const networkKinds: NetworkKind[] = [
     publishText: (topic, text) => backends.redis.send('PUBLISH', `postroom:0:${databaseId}:${topic}`, text),
     disconnect: () => backends.redis.send('CLIENT', 'KILL', 'TYPE', 'pubsub'),
   },
+  {
+    name: 'the socket of a parent',
+    isMissing: false,
+    serverUrl: () => exchange.url,
+    open: (url, options) => openLocalBus(exchange.addressOf(url), options),
+    publishText: (topic, text) => exchange.publish(topic, text),
+    disconnect: () => exchange.disconnect(),
+  },
 ];
+
+/** The exchange of the workers of one machine. It is on a port, so that the proxy with faults can be before it. */
+const exchange = {
+  server: undefined as unknown as Server,
+  sockets: new Set<Socket>(),
+  get url() {
+    return `tcp://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  },
+  addressOf: (url: string) => ({ host: '127.0.0.1', port: Number(new URL(url).port) }),
+  async publish(topic: string, text: string) {
+    const socket = connect(this.addressOf(this.url));
+    socket.end(`publish ${topic}\t${text}\n`);
+    await once(socket, 'close');
+  },
+  async disconnect() {
+    for (const socket of this.sockets) socket.destroy();
+  },
+};
+beforeAll(async () => {
+  exchange.server = await openLocalExchange({ host: '127.0.0.1', port: 0 });
+  exchange.server.on('connection', (socket) => {
+    exchange.sockets.add(socket);
+    socket.on('close', () => exchange.sockets.delete(socket));
+  });
+});
+afterAll(() => exchange.server.close());
 
 interface Node {
   bus: Bus;

@@ -183,7 +183,8 @@ export function createBusCounts(): BusCounts {
   return { published: 0, received: 0, wakeUps: 0, lost: 0 };
 }
 
-export type BusKind = 'memory' | 'postgres' | 'redis';
+/** `local`: between the processes of one machine that have the same parent. */
+export type BusKind = 'memory' | 'local' | 'postgres' | 'redis';
 
 /** Whether there may be other nodes. A bus within one process has none. */
 export function hasOtherNodes({ kind }: Pick<Bus, 'kind'>): boolean {

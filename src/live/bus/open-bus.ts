@@ -3,18 +3,21 @@ import { isPostgresUrl } from '../../config/database-url.ts';
 import type { Database } from '../../data/database/database.ts';
 import { findOrCreateDatabaseId } from '../../data/database/settings.ts';
 import { type Bus, type BusOptions, BusUnreachable } from './bus.ts';
+import { openLocalBus } from './local.ts';
 import { createMemoryBus } from './memory.ts';
 import { openPostgresBus } from './postgres.ts';
 import type { RedisBusOptions } from './redis.ts';
 
-/** Redis if there is one; else PostgreSQL, if it is the database; else the bus of this process alone. */
+/** Redis if there is one; else PostgreSQL, if it is the database; else that of all workers of one parent, whose path is `localBus`, or of this process alone. */
 export async function openBus(
   { redisUrl, databaseUrl }: Pick<Config, 'redisUrl' | 'databaseUrl'>,
   database: Database,
   options: BusOptions,
+  localBus: string | undefined,
 ): Promise<Bus> {
   if (redisUrl) return openRedisBus(redisUrl, { ...options, databaseId: await findOrCreateDatabaseId(database) });
-  return isPostgresUrl(databaseUrl) ? openPostgresBus(databaseUrl, options) : createMemoryBus(options);
+  if (isPostgresUrl(databaseUrl)) return openPostgresBus(databaseUrl, options);
+  return localBus === undefined ? createMemoryBus(options) : openLocalBus({ path: localBus }, options);
 }
 
 /** Finds out whether the bus answers. Returns its name for the operator. @throws BusUnreachable */

@@ -70,7 +70,8 @@ export function createHttpServer(
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     connections.count(socket, piecesPerRequest);
-    const isStopping = !server.listening || connections.find(socket)?.isClosing === true;
+    // A client may not have seen yet that the server stops: one more request of each connection is answered.
+    const isStopping = connections.find(socket)?.isClosing === true;
     // The rest of the packet is parsed nevertheless.
     if (connections.begin(response)) handle(request, response, isStopping);
     else socket.destroy();

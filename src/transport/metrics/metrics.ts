@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Metric, type MetricValue, type MetricValueWithName, Registry } from 'prom-client';
@@ -24,6 +25,12 @@ const intervalMs = 50;
  */
 export class Metrics {
   readonly #registry = new Registry();
+
+  /** Each answer is that of one worker. */
+  constructor(worker = cluster.worker?.id) {
+    if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
+  }
+
   #next: Promise<Buffer> | undefined;
   /** By `performance.now()`. */
   #collectedAt = Number.NEGATIVE_INFINITY;
