@@ -147,9 +147,9 @@ export class Operation {
     // The cursors of an inbox are many, and are needed only to open it.
     const variableValues = withCoercedOnly(args.variableValues, compiled.resumeVariable);
     const onEnd = account.holdSubscription(args.document, variableValues.coerced);
-    const { answerBytes } = config.limits;
+    const limits = { answerBytes: config.limits.answerBytes, operationTimeoutMs: config.operationTimeoutMs };
     const caller = { viewer, address, transport, requestId };
-    const subscription = { compiled, variableValues, cost, services, ...caller, log, onEnd, answerBytes };
+    const subscription = { compiled, variableValues, cost, services, ...caller, log, onEnd, ...limits };
     const charge = this.#call.isResumed ? () => rateLimit.chargeResumed(this.#call) : undefined;
     const openStream = async (): Promise<Stream> => {
       switch (source.type) {

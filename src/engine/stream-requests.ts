@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ExecutionResult, GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
+import { type ExecutionResult, GraphQLError, locatedError, OperationTypeNode, type VariableValues } from 'graphql';
 import type { Cancellation } from '../common/cancellation.ts';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database/database.ts';
 import { readsWithin } from '../data/database/measured-database.ts';
@@ -38,6 +38,7 @@ export interface Subscription {
   cost: number;
   /** The maximum length of a message. A longer one is replaced by an error, and the stream continues. */
   answerBytes: number;
+  operationTimeoutMs: number;
   requestId: string;
   log: Log;
   onEnd: () => void;
@@ -184,7 +185,7 @@ async function execute<Value, Message extends StreamMessage>(
     const rootValue = await project(value, context);
     if (rootValue === undefined) return isPersonal() ? personal : null;
     const args = compiled.argsOf(variableValues, rootValue, context);
-    const result = await new Execution(args, { maxLength: answerBytes }).run();
+    const result = await withinTime(subscription, new Execution(args, { maxLength: answerBytes }).run());
     // A shared execution that reads the viewer fails by design, and the error is not logged.
     if (isPersonal()) return personal;
     const unavailable = waitsForDatabase && findTemporaryError(result);
@@ -197,6 +198,20 @@ async function execute<Value, Message extends StreamMessage>(
     if (isPersonal()) return personal;
     throw error;
   }
+}
+
+const tooLong = 'The execution took too long.';
+
+/** A resolver of an extension may never end, and the events of a room are executed one after the other. */
+function withinTime(
+  { services, operationTimeoutMs }: Subscription,
+  running: ExecutionResult | Promise<ExecutionResult>,
+): ExecutionResult | Promise<ExecutionResult> {
+  if (services.extensions.isEmpty || !(running instanceof Promise)) return running;
+  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
+  const stop = () => resolve({ errors: [locatedError(new ClientError('SERVICE_UNAVAILABLE', tooLong), undefined)] });
+  const timer = setTimeout(stop, operationTimeoutMs);
+  return Promise.race([running, promise]).finally(() => clearTimeout(timer));
 }
 
 function toBody({ requestId, log }: Subscription, outcome: Parameters<typeof toAnswer>[0]): Answer['body'] {

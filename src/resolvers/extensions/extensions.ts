@@ -51,11 +51,13 @@ interface NodeRows {
 
 /** What all extensions of this server add together. */
 export class Extensions {
+  readonly isEmpty: boolean;
   readonly tables: readonly ExtensionTable[];
   readonly events: ExtensionEvents;
   readonly #nodes: readonly NodeRows[];
 
   constructor(all: readonly ExtensionTypes[] = []) {
+    this.isEmpty = all.length === 0;
     this.tables = all.flatMap(({ tables = {} }) => Object.entries(tables).map(([name, table]) => ({ name, ...table })));
     const events = all.flatMap((each) => Object.entries(each.events ?? {}));
     this.events = Object.fromEntries(
