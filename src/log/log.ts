@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { pino, stdTimeFunctions } from 'pino';
+import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl } from '../config/database-url.ts';
 import { Output } from './output.ts';
@@ -13,8 +13,16 @@ export function createLog(
   node?: string,
   output: Pick<Output, 'write' | 'dropped'> = new Output(),
 ) {
-  const options = { level, base: node === undefined ? null : { node }, timestamp: stdTimeFunctions.isoTime };
+  const base = node === undefined ? null : { node };
+  const options = { level, base, timestamp: stdTimeFunctions.isoTime, serializers: { err: toLoggedError } };
   return Object.assign(pino(options, output), { countDropped: () => output.dropped });
+}
+
+/** The serializer of pino marks the error, and so throws for one that is frozen. */
+function toLoggedError(error: unknown): unknown {
+  if (!(error instanceof Error && Object.isFrozen(error))) return stdSerializers.err(error as Error);
+  const { name: type, message, stack } = error;
+  return { type, message, stack };
 }
 
 /** The name of this node: the configured name, or the host and process. */
@@ -22,9 +30,11 @@ export function nodeNameOf({ nodeName }: Pick<Config, 'nodeName'>): string {
   return nodeName ?? `${hostname()}/${process.pid}`;
 }
 
-/** The name of this node in the log, if it is configured or nodes may share a database. */
-export function loggedNameOf(config: Pick<Config, 'nodeName' | 'databaseUrl' | 'redisUrl'>): string | undefined {
-  const isShared = config.redisUrl !== undefined || isPostgresUrl(config.databaseUrl);
+/** The name of this node in the log, if it is configured or processes may share a database. */
+export function loggedNameOf(
+  config: Pick<Config, 'nodeName' | 'databaseUrl' | 'redisUrl' | 'workers'>,
+): string | undefined {
+  const isShared = config.redisUrl !== undefined || isPostgresUrl(config.databaseUrl) || config.workers !== 1;
   return isShared || config.nodeName !== undefined ? nodeNameOf(config) : undefined;
 }
 
