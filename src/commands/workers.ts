@@ -81,7 +81,11 @@ class Workers {
     worker.send(this.#path);
     const startedAt = performance.now();
     this.#running.add(worker);
-    const exited = once(worker, 'exit') as Promise<[code: number | null, signal: string | null]>;
+    // It rejects if the system has no process for it.
+    const exited: Promise<[code: number | null, signal: string | null]> = once(worker, 'exit').then(
+      ([code, signal]) => [code, signal],
+      () => [null, null],
+    );
     const serving = once(worker, 'message').then(() => undefined);
     const status = await Promise.race([serving, exited.then(([code]) => code ?? 1)]);
     void exited.then(([code, signal]) => {
@@ -109,16 +113,22 @@ class Workers {
   async #replaceAll(): Promise<void> {
     if (this.#isReplacing) return;
     this.#isReplacing = true;
-    const old = [...this.#running];
-    for (const worker of old) {
-      if (this.#isStopping || (await this.#start()) !== undefined) break;
+    let status: number | undefined;
+    for (const worker of [...this.#running]) {
+      if (this.#isStopping || status !== undefined) break;
+      // One that has ended by itself was started again.
+      if (!this.#running.has(worker)) continue;
+      status = await this.#start();
+      if (status !== undefined || !this.#running.has(worker)) continue;
       this.#stopping.add(worker);
       const exited = once(worker, 'exit');
       worker.process.kill('SIGTERM');
       await exited;
     }
     this.#isReplacing = false;
-    if (!this.#isStopping) this.#log.info({ workers: this.#running.size }, 'the workers were replaced');
+    if (this.#isStopping) return;
+    if (status === undefined) this.#log.info({ workers: this.#running.size }, 'the workers were replaced');
+    else this.#log.error({ status }, 'a worker could not start: the others are not replaced');
   }
 
   #stop(signal: NodeJS.Signals): void {

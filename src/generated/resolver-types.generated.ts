@@ -691,7 +691,7 @@ export type DatabaseStatus = {
 
 /** The state of the bus, as the node that answers sees it. */
 export type BusStatus = {
-  /** `memory` for a single node, `postgres` or `redis`. */
+  /** `memory` for a single process, `local` between the workers of one machine, `postgres` or `redis`. */
   kind: Scalars['String']['output'];
   /** Whether messages of other nodes arrive. */
   isUp: Scalars['Boolean']['output'];

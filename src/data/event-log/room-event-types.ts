@@ -1,5 +1,5 @@
 /** What the server must know about an event without reading its content. */
-const noTraits = {
+export const noTraits = {
   /** Whether a live event carries its post and author, so that no subscriber has to read them. */
   carriesPost: false,
   /** Whether earlier events of the same subject must be executed again before they are replayed. */

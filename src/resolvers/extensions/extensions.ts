@@ -2,7 +2,7 @@ import { createPrefixedId, idPrefixOf } from '../../common/ids.ts';
 import type { Db } from '../../data/database/database.ts';
 import { type ExtensionTable, findExtensionRows } from '../../data/domain/extension-tables.ts';
 import type { BatchRead } from '../../data/domain/loaders.ts';
-import type { ExtensionEvents } from '../../data/event-log/room-event-types.ts';
+import { type ExtensionEvents, noTraits } from '../../data/event-log/room-event-types.ts';
 import type { ExtensionMigration } from '../../data/migrations/migration.ts';
 
 /** The types and tables of an extension. */
@@ -59,6 +59,7 @@ export class Extensions {
   constructor(all: readonly ExtensionTypes[] = []) {
     this.isEmpty = all.length === 0;
     this.tables = all.flatMap(({ tables = {} }) => Object.entries(tables).map(([name, table]) => ({ name, ...table })));
+    // They end no access, change no memberships, and carry no post.
     const events = all.flatMap((each) => Object.entries(each.events ?? {}));
     this.events = Object.fromEntries(
       events.map(([type, { changesContent = false }]) => [type, { ...noTraits, changesContent }]),
@@ -87,12 +88,3 @@ export class Extensions {
     return createPrefixedId(this.ofType(type).prefix);
   }
 }
-
-/** An event of an extension ends no access, changes no memberships, and carries no post. */
-const noTraits = {
-  carriesPost: false,
-  changesContent: false,
-  erasesContent: false,
-  changesMembership: false,
-  mayEndAccess: false,
-};
