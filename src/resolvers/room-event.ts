@@ -1,4 +1,4 @@
-import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
+import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { headOf, type StreamEvent } from '../data/event-log/events.ts';
 import type { InboxEventType, RoomEventType } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
@@ -13,6 +13,7 @@ import type {
 import { encodeCursor } from '../live/cursor.ts';
 import type { Context } from './context.ts';
 import type { FedSubscription } from './extensions/extension.ts';
+import { implementsInterface } from './rules/interfaces.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow } from './rules/visible-rows.ts';
 import type { RoomEventSource, Subscribe } from './subscription-source.ts';
@@ -41,9 +42,7 @@ const MemberJoined = {
 
 /** The name of an event's type in the schema. One that only another program knows is `OtherEvent`. */
 function typeOf({ type }: StreamEvent, schema: GraphQLSchema): RoomEventType {
-  const known = schema.getType(type);
-  const isEvent = isObjectType(known) && known.getInterfaces().some(({ name }) => name === 'RoomEvent');
-  return (isEvent ? type : 'OtherEvent') as RoomEventType;
+  return (implementsInterface(schema.getType(type), 'RoomEvent') ? type : 'OtherEvent') as RoomEventType;
 }
 
 /** The resolvers of the interface, and of each type of event. */

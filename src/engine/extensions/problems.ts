@@ -6,7 +6,6 @@ import {
   type GraphQLSchema,
   getNamedType,
   getNullableType,
-  isInterfaceType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -19,6 +18,7 @@ import { version } from '../../common/version.ts';
 import { listChangedTables } from '../../data/migrations/changed-tables.ts';
 import type { LoadedExtension } from '../../resolvers/extensions/extension.ts';
 import { fieldOf } from '../../resolvers/extensions/resolvers.ts';
+import { implementsInterface } from '../../resolvers/rules/interfaces.ts';
 
 /** The fields that an extension adds to a type. */
 interface AddedFields {
@@ -143,8 +143,7 @@ function findEventProblems({ events = {} }: LoadedExtension, added: readonly Add
     ...Object.entries(events).flatMap(([name, { subject }]) => {
       const type = own.find((each) => each.name === name);
       if (!type) return [`${name} is in events, and the schema has no type ${name} implements RoomEvent`];
-      const node = schema.getType(subject);
-      const isNode = isObjectType(node) && node.getInterfaces().some((each) => each.name === 'Node');
+      const isNode = implementsInterface(schema.getType(subject), 'Node');
       const field = type.getFields()[fieldOf(subject)];
       return [
         ...problemIf(!isNode, `the subject ${subject} of ${name} is no node`),
@@ -190,12 +189,7 @@ function findFieldProblems({ resolvers = {} }: LoadedExtension, added: readonly 
 }
 
 function listImplementing(added: readonly AddedFields[], name: string): GraphQLObjectType[] {
-  return added
-    .filter(
-      ({ type, isExtended }) =>
-        !isExtended && type.getInterfaces().some((each) => isInterfaceType(each) && each.name === name),
-    )
-    .map(({ type }) => type);
+  return added.filter(({ type, isExtended }) => !isExtended && implementsInterface(type, name)).map(({ type }) => type);
 }
 
 function problemIf(isWrong: boolean, text: string): string[] {

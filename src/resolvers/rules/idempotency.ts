@@ -21,6 +21,7 @@ import type { MutationResolvers } from '../../generated/resolver-types.generated
 import type { Context } from '../context.ts';
 import type { Extensions } from '../extensions/extensions.ts';
 import { assertInput, problemIf, required } from './input-check.ts';
+import { implementsInterface } from './interfaces.ts';
 import { idempotencyKey } from './validation.ts';
 import { findVisibleNode } from './visible-rows.ts';
 
@@ -98,8 +99,7 @@ function describe({ fieldName, returnType }: GraphQLResolveInfo): IdempotentMuta
   const payload = getNamedType(returnType);
   for (const { name, type } of isObjectType(payload) ? Object.values(payload.getFields()) : []) {
     const object = getNullableType(type);
-    if (isObjectType(object) && object.getInterfaces().some((each) => each.name === 'Node'))
-      return { payloadField: name, type: object.name };
+    if (implementsInterface(object, 'Node')) return { payloadField: name, type: object.name };
   }
   throw new ClientError('VALIDATION_ERROR', `@idempotent has no effect on ${fieldName}: its payload has no object.`);
 }
