@@ -6,6 +6,7 @@ import { checkExportedNames } from './check/exported-names.ts';
 import { checkImports } from './check/imports.ts';
 import { checkLimits } from './check/limits.ts';
 import { checkLinks } from './check/links.ts';
+import { checkMutants } from './check/mutants.ts';
 import { checkNames } from './check/names.ts';
 import { checkSamples } from './check/samples.ts';
 import { lintSchema } from './check/schema-lint.ts';
@@ -33,6 +34,7 @@ const steps: Record<string, () => Promise<string[]>> = {
   'settings in the documentation': () => checkSettings(),
   'limits in the documentation': () => checkLimits(),
   'names in the documentation': () => checkNames(),
+  'mutants of the simulator': () => checkMutants(),
 };
 
 async function runTool(tool: Tool, args: string[]): Promise<string[]> {

@@ -1,9 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** A defect, as one change of a file of `src`: the simulator must find each. */
 export interface Mutant {
   name: string;
   file: string;
   from: string;
   to: string;
+}
+
+/** The file of a mutant with its defect. @throws an Error unless the text that it replaces is there exactly once. */
+export function readMutated(root: string, { name, file, from, to }: Mutant): string {
+  const path = join(root, 'src', file);
+  const parts = (existsSync(path) ? readFileSync(path, 'utf8') : '').split(from);
+  const times = parts.length - 1;
+  if (times !== 1)
+    throw new Error(`src/${file} must have the text of the mutant "${name}" once, and has it ${times} times.`);
+  return parts.join(to);
 }
 
 export const mutants: readonly Mutant[] = [

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Mutant, mutants } from './mutants.ts';
+import { type Mutant, mutants, readMutated } from './mutants.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
@@ -28,19 +28,13 @@ function simulate(program: string, ...options: string[]) {
 }
 
 /** The seed and what it reports; undefined if no seed finds the defect. */
-function findDefect({ file, from, to }: Mutant, seeds: number): string | undefined {
+function findDefect(mutant: Mutant, seeds: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-mutant-'));
   try {
     for (const part of ['src', 'simulation', 'packages/client/src', 'schema.graphql', 'package.json'])
       cpSync(join(repository, part), join(folder, part), { recursive: true });
     symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
-    const path = join(folder, 'src', file);
-    const code = readFileSync(path, 'utf8');
-    if (!code.includes(from)) throw new Error(`src/${file} does not contain "${from}": the mutant is out of date.`);
-    writeFileSync(
-      path,
-      code.replace(from, () => to),
-    );
+    writeFileSync(join(folder, 'src', mutant.file), readMutated(folder, mutant));
     const program = join(folder, 'simulation/main.ts');
     const { stdout, stderr } = simulate(program, '--seeds', String(seeds));
     const [, seed, defect] = /^Defect with seed (\d+), found in step [^:]*: (.*)/m.exec(stdout) ?? [];

@@ -13,6 +13,7 @@ import { checkExportedNames } from '../../scripts/check/exported-names.ts';
 import { checkImports, readImports, refuseImport } from '../../scripts/check/imports.ts';
 import { checkLimits } from '../../scripts/check/limits.ts';
 import { checkLinks } from '../../scripts/check/links.ts';
+import { checkMutants } from '../../scripts/check/mutants.ts';
 import { checkNames } from '../../scripts/check/names.ts';
 import { checkSamples } from '../../scripts/check/samples.ts';
 import { checkSettings } from '../../scripts/check/settings.ts';
@@ -353,6 +354,21 @@ test('a sample of a client must be part of its file', async () => {
     'clients/b/live.ts': 'let b;\n',
   });
   expect(await checkCopies(root)).toEqual(['docs/clients.md:6: the sample is not part of clients/b/live.ts']);
+});
+
+test('the text that a mutant of the simulator replaces must be in its file exactly once', async () => {
+  const root = await writeFiles({ 'src/live/feed.ts': 'let a = 1;\nlet b = 2;\nlet c = 2;\n' });
+  const mutants = [
+    { name: 'one', file: 'live/feed.ts', from: '= 1', to: '' },
+    { name: 'none', file: 'live/feed.ts', from: '= 3', to: '' },
+    { name: 'two', file: 'live/feed.ts', from: '= 2', to: '' },
+    { name: 'moved', file: 'live/feeds.ts', from: '= 1', to: '' },
+  ];
+  expect(await checkMutants(root, mutants)).toEqual([
+    'simulation/mutants.ts: src/live/feed.ts must have the text of the mutant "none" once, and has it 0 times.',
+    'simulation/mutants.ts: src/live/feed.ts must have the text of the mutant "two" once, and has it 2 times.',
+    'simulation/mutants.ts: src/live/feeds.ts must have the text of the mutant "moved" once, and has it 0 times.',
+  ]);
 });
 
 async function writeFiles(files: Record<string, string>): Promise<string> {
