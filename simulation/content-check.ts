@@ -72,11 +72,10 @@ function isWrongPost({ model, event: { post }, since }: Written, { subjectId, ve
   const now = model.versionNow(subjectId);
   if (!post) return post === undefined || (since !== undefined && now !== undefined);
   const versions = model.versionsOf(subjectId);
-  const [latest, stored] = [versions.at(-1), versions.filter((each) => each.version === post.version)];
-  // Of the versions that are written with one commit only the last is known.
-  const isText = stored.length === 0 || stored.some(({ title }) => title === post.title);
+  // A rewind may have stored another version with the same number.
+  const isText = versions.some((each) => each.version === post.version && each.title === post.title);
   const isName = post.author.name === model.names.get(post.author.id) || model.deletedAt.has(post.author.id);
-  if (post.id !== subjectId || post.author.id !== latest?.authorId || !isText || !isName) return true;
+  if (post.id !== subjectId || post.author.id !== versions.at(-1)?.authorId || !isText || !isName) return true;
   const known = since === undefined ? 0 : (versions.findLast(({ at }) => at < since)?.version ?? 0);
   // A later version may be lost.
   const present = Math.min(known, now ?? 0);

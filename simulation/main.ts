@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../src/data/database/open-database.ts';
 import { loadSchema } from '../src/engine/schema.ts';
+import { recordVersions } from './model.ts';
 import { readOptions } from './options.ts';
 import { runMutants } from './run-mutants.ts';
 import { findShortest, tellStory } from './story.ts';
@@ -77,6 +78,7 @@ async function createTemplate(folder: string): Promise<string> {
     "insert into users (id, name, role, sessionsFrom, createdAt, updatedAt, version) values (?, ?, 'MEMBER', 0, 0, 0, 1)",
   );
   for (const [index, id] of users.entries()) insert.run(id, `User ${index + 1}`);
+  database.exec(recordVersions);
   database.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');
   return path;
 }

@@ -31,6 +31,17 @@ export interface UserEvent {
   at: number;
 }
 
+/** Keeps each version of a post as it was first written, also one that is changed or deleted with the same commit. */
+export const recordVersions = `
+  create table storedVersions (id text, version integer, title text, authorId text, primary key (id, version)) strict;
+  create trigger createdVersion after insert on posts begin
+    insert or ignore into storedVersions values (new.id, new.version, new.title, new.authorId);
+  end;
+  create trigger updatedVersion after update on posts begin
+    insert or ignore into storedVersions values (new.id, new.version, new.title, new.authorId);
+  end;
+`;
+
 /** A version of a post, as it was stored. */
 interface PostVersion {
   version: number;
@@ -391,7 +402,7 @@ export class Model {
       if (type === 'MemberLeft') room.members = new Set([...room.members].filter((id) => id !== subjectId));
       if (type === 'RoomUpdated') room.isPrivate = isPrivate;
       if (type === 'PostDeleted') this.deletedPosts.set(subjectId, this.#now());
-      if (type === 'PostCreated' || type === 'PostUpdated') this.#recordPost(subjectId);
+      if (type === 'PostCreated' || type === 'PostUpdated') this.#recordPost(subjectId, Number(row['version']));
       room.head = { seq, mark };
       room.heads.push({ seq, type, at: this.#now() });
       this.#parts.note(`${type} ${seq} of ${roomId} is committed, about ${subjectId}`);
@@ -416,11 +427,10 @@ export class Model {
     }
   }
 
-  #recordPost(id: string): void {
-    const [post] = this.#all('select title, version, authorId from posts where id = ?', id);
-    if (!post) return;
-    const title = String(post['title']);
-    const stored = { version: Number(post['version']), title, authorId: String(post['authorId']), at: this.#now() };
+  #recordPost(id: string, version: number): void {
+    const [post] = this.#all('select title, authorId from storedVersions where id = ? and version = ?', id, version);
+    const title = String(post?.['title']);
+    const stored = { version, title, authorId: String(post?.['authorId']), at: this.#now() };
     this.#versions.set(id, [...this.versionsOf(id), stored]);
     const other = this.posts.get(title);
     if (other !== undefined && other !== id) this.#parts.onDefect(`"${title}" is stored twice`);

@@ -165,9 +165,9 @@ export class Writer {
       this.#rooms.set(id, String(room));
       // A post that was committed before a rewind is lost.
       if (model.rewoundAt < askedAt) this.#context.acknowledged.set(id, { userId: this.#userId, roomId: String(room) });
-      // Its room or its author may have been deleted with the same commit.
-      const isDeleted = model.ended.has(String(room)) || model.deleted.has(this.#userId);
-      if (!isStored && !isDeleted) this.#context.fail(`"${title}" was acknowledged and is not stored`);
+      // Its room may have been deleted, with all its rows, with the same commit.
+      if (!isStored && !model.ended.has(String(room)))
+        this.#context.fail(`"${title}" was acknowledged and is not stored`);
     } else if (code !== 'OUTCOME_UNKNOWN') {
       if (isStored) this.#context.fail(`"${title}" was refused with ${code} and is stored`);
       this.#context.refused.add(String(title));
