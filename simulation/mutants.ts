@@ -180,7 +180,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a cursor of another room is accepted',
     file: 'live/fan-out.ts',
     from: "if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');",
-    to: "if (!position) throw new ClientError('CURSOR_INVALID');\n    if (position.roomId !== feed.roomId) return head;",
+    to: "if (!position) throw new ClientError('CURSOR_INVALID');\n    if (position.roomId !== feed.roomId) return { position: head };",
   },
   {
     name: 'a session that was ended is not noticed',
