@@ -1,9 +1,7 @@
 import { randomFillSync, randomInt } from 'node:crypto';
 import { decodeTime, monotonicFactory } from 'ulid';
 
-const prefixes = { User: 'u', Post: 'p', Room: 'r', ApiKey: 'k', Invitation: 'i' } as const;
-
-export type NodeType = keyof typeof prefixes;
+export const prefixes = { User: 'u', Post: 'p', Room: 'r', ApiKey: 'k', Invitation: 'i' } as const;
 
 // The default source of ulid asks the system for each of the 16 random characters.
 const createUlid = monotonicFactory(() => randomInt(32) / 32);
@@ -12,7 +10,7 @@ const createUlid = monotonicFactory(() => randomInt(32) / 32);
  * An opaque id, unique over all types. Ids ascend by time of creation: strictly in one process, by milliseconds across
  * processes.
  */
-export function createId(type: NodeType): string {
+export function createId(type: keyof typeof prefixes): string {
   return createPrefixedId(prefixes[type]);
 }
 
@@ -42,12 +40,6 @@ export function createRequestId(): string {
   }
   usedBytes += requestIdBytes;
   return randomBytes.toString('hex', usedBytes - requestIdBytes, usedBytes);
-}
-
-/** The type of an id, or undefined if the text is not an id of Postroom. Extensions have others. */
-export function findNodeType(id: string): NodeType | undefined {
-  const prefix = idPrefixOf(id);
-  return (Object.keys(prefixes) as NodeType[]).find((type) => prefixes[type] === prefix);
 }
 
 /** Undefined if the text is not an id. */

@@ -1,12 +1,11 @@
-import { findNodeType } from '../common/ids.ts';
 import type { RoomRow } from '../data/tables.ts';
 import type { NodeResolvers, QueryResolvers } from '../generated/resolver-types.generated.ts';
 import { findVisibleNode } from './rules/visible-rows.ts';
 
 export const Node = {
   __resolveType({ id }, { services }) {
-    const type = findNodeType(id) ?? services.extensions.ofId(id)?.type;
-    if (!type || type === 'ApiKey' || type === 'Invitation') throw new Error(`The id ${id} names no type.`);
+    const type = services.extensions.ofId(id)?.type;
+    if (!type) throw new Error(`The id ${id} names no type.`);
     // The generated type does not know those of extensions.
     return type as 'Post';
   },

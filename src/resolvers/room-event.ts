@@ -3,9 +3,6 @@ import { headOf, type StreamEvent } from '../data/event-log/events.ts';
 import type { InboxEventType, RoomEventType } from '../data/event-log/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
 import type {
-  MemberJoinedResolvers,
-  PostCreatedResolvers,
-  PostDeletedResolvers,
   RoomUpdatedResolvers,
   SubscriptionPostAddedArgs,
   SubscriptionRoomEventsArgs,
@@ -25,20 +22,42 @@ export const eventFields = {
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(context.loaders, event.actorId)),
 } satisfies RoomUpdatedResolvers;
 
-const PostCreated = {
-  ...eventFields,
-  post: (event, _, context) => findEventPost(event, context),
-} satisfies PostCreatedResolvers;
+/** The type of an event's subject, whose id is its `subjectId`. The event has a field of this name, such as `post`. */
+interface EventSubject {
+  subject?: string;
+}
 
-const PostDeleted = {
-  ...eventFields,
-  postId: ({ subjectId }) => subjectId,
-} satisfies PostDeletedResolvers;
+type EventResolvers<Event> = typeof eventFields &
+  (Event extends { subject: infer Subject extends string }
+    ? Record<Uncapitalize<Subject>, (event: StreamEvent, args: unknown, context: Context) => Promise<never>>
+    : unknown);
 
-const MemberJoined = {
-  ...eventFields,
-  user: (event, _, context) => findLivingUser(context.loaders, event.subjectId),
-} satisfies MemberJoinedResolvers;
+/** The fields of events, by their type. */
+export function resolveEvents<const Events extends Readonly<Record<string, EventSubject>>>(
+  events: Events,
+): { [Type in keyof Events]: EventResolvers<Events[Type]> } {
+  const types = Object.entries(events).map(([type, { subject }]) => [
+    type,
+    subject === undefined ? eventFields : { ...eventFields, [fieldOf(subject)]: resolveSubject(subject) },
+  ]);
+  return Object.fromEntries(types) as { [Type in keyof Events]: EventResolvers<Events[Type]> };
+}
+
+/** The name of the field with the subject of an event: that of its type. */
+export function fieldOf(type: string): string {
+  return type.charAt(0).toLowerCase() + type.slice(1);
+}
+
+/** Null after the subject was deleted, or moved to another room, which the viewers of this one may not see. */
+function resolveSubject(type: string) {
+  if (type === 'User')
+    return ({ subjectId }: StreamEvent, _: unknown, { loaders }: Context) => findLivingUser(loaders, subjectId);
+  if (type === 'Post') return (event: StreamEvent, _: unknown, context: Context) => findEventPost(event, context);
+  return async ({ subjectId, roomId }: StreamEvent, _: unknown, { loaders, services }: Context) => {
+    const row = await loaders.by(services.extensions.ofType(type).find, subjectId);
+    return row?.roomId === roomId ? row : null;
+  };
+}
 
 /** The name of an event's type in the schema. One that only another program knows is `OtherEvent`. */
 function typeOf({ type }: StreamEvent, schema: GraphQLSchema): RoomEventType {
@@ -50,15 +69,17 @@ export const roomEventResolvers = {
   RoomEvent: {
     __resolveType: (event: StreamEvent, _: unknown, { schema }: GraphQLResolveInfo) => typeOf(event, schema),
   },
-  PostCreated,
-  PostUpdated: PostCreated,
-  PostDeleted,
-  MemberJoined,
-  MemberLeft: MemberJoined,
-  RoomUpdated: eventFields,
-  OtherEvent: eventFields,
-  RoomRead: eventFields,
-  RoomDeleted: eventFields,
+  ...resolveEvents({
+    PostCreated: { subject: 'Post' },
+    PostUpdated: { subject: 'Post' },
+    MemberJoined: { subject: 'User' },
+    MemberLeft: { subject: 'User' },
+    RoomUpdated: {},
+    OtherEvent: {},
+    RoomRead: {},
+    RoomDeleted: {},
+  }),
+  PostDeleted: { ...eventFields, postId: ({ subjectId }: StreamEvent) => subjectId },
 } satisfies Record<RoomEventType | InboxEventType | 'RoomEvent', unknown>;
 
 export const roomEvents: Subscribe<SubscriptionRoomEventsArgs> = (_, args, context, { schema }) =>
@@ -104,7 +125,11 @@ function findAddedPost(event: StreamEvent, context: Context): FoundPost {
   return event.type === 'PostCreated' ? findEventPost(event, context) : undefined;
 }
 
-/** A live event holds the post as it was written. A replay loads the post as it is now. */
-function findEventPost(event: StreamEvent, { loaders }: Context): FoundPost {
-  return event.content?.post ?? loaders.post.load(event.subjectId);
+/**
+ * A live event holds the post as it was written. A replay loads the post as it is now. An event of an extension may name one that
+ * those who see the event must not see: a draft, or a post of another room.
+ */
+function findEventPost({ content, subjectId, roomId }: StreamEvent, { loaders }: Context): FoundPost {
+  const isShown = (post: PostRow | undefined) => post?.roomId === roomId && post.publishedAt !== null;
+  return content?.post ?? loaders.post.load(subjectId).then((post) => (isShown(post) ? post : undefined));
 }

@@ -17,7 +17,7 @@ import { ownPrefixes } from '../../common/ids.ts';
 import { version } from '../../common/version.ts';
 import { listChangedTables } from '../../data/migrations/changed-tables.ts';
 import type { LoadedExtension } from '../../resolvers/extensions/extension.ts';
-import { fieldOf } from '../../resolvers/extensions/resolvers.ts';
+import { fieldOf } from '../../resolvers/room-event.ts';
 import { implementsInterface } from '../../resolvers/rules/interfaces.ts';
 
 /** The fields that an extension adds to a type. */

@@ -1,5 +1,4 @@
-import { createPrefixedId, idPrefixOf } from '../../common/ids.ts';
-import type { Db } from '../../data/database/database.ts';
+import { createPrefixedId, idPrefixOf, prefixes } from '../../common/ids.ts';
 import { type ExtensionTable, findExtensionRows } from '../../data/domain/extension-tables.ts';
 import type { BatchRead } from '../../data/domain/loaders.ts';
 import { type ExtensionEvents, noTraits } from '../../data/event-log/room-event-types.ts';
@@ -41,20 +40,29 @@ export interface ExtensionRow {
   roomId: string;
 }
 
-/** The rows of a type of an extension. */
-interface NodeRows {
+/** A type that implements `Node`, and that `Query.node` finds. */
+interface NodeType {
   type: string;
   prefix: string;
+}
+
+/** One of an extension. */
+interface ExtensionNodeType extends NodeType {
   table: string;
   find: BatchRead<ExtensionRow>;
 }
 
-/** What all extensions of this server add together. */
+const ownNodes: readonly NodeType[] = (['User', 'Room', 'Post'] as const).map((type) => ({
+  type,
+  prefix: prefixes[type],
+}));
+
+/** The types of this server with those of all its extensions, and what else the extensions add together. */
 export class Extensions {
   readonly isEmpty: boolean;
   readonly tables: readonly ExtensionTable[];
   readonly events: ExtensionEvents;
-  readonly #nodes: readonly NodeRows[];
+  readonly #nodes: readonly ExtensionNodeType[];
 
   constructor(all: readonly ExtensionTypes[] = []) {
     this.isEmpty = all.length === 0;
@@ -67,24 +75,25 @@ export class Extensions {
     this.#nodes = all
       .flatMap(({ nodes = {} }) => Object.entries(nodes))
       .map(([type, { prefix, table }]) => {
-        return { type, prefix, table, find: (db: Db, ids: readonly string[]) => findExtensionRows(db, table, ids) };
+        const find: BatchRead<ExtensionRow> = (db, ids) => findExtensionRows(db, table, ids);
+        return { type, prefix, table, find };
       });
   }
 
-  /** The rows to which an id belongs; undefined for an id of Postroom itself. */
-  ofId(id: string): NodeRows | undefined {
+  /** The type to which an id belongs. */
+  ofId(id: string): NodeType | ExtensionNodeType | undefined {
     const prefix = idPrefixOf(id);
-    return this.#nodes.find((node) => node.prefix === prefix);
+    return [...ownNodes, ...this.#nodes].find((node) => node.prefix === prefix);
   }
 
   /** @throws Error if no extension has the type. */
-  ofType(type: string): NodeRows {
+  ofType(type: string): ExtensionNodeType {
     const found = this.#nodes.find((node) => node.type === type);
     if (!found) throw new Error(`No extension has a node ${type}.`);
     return found;
   }
 
   createId(type: string): string {
-    return createPrefixedId(this.ofType(type).prefix);
+    return createPrefixedId((ownNodes.find((node) => node.type === type) ?? this.ofType(type)).prefix);
   }
 }

@@ -1,9 +1,8 @@
-import type { StreamEvent } from '../../data/event-log/events.ts';
-import type { PostRow, RoomRow } from '../../data/tables.ts';
+import type { RoomRow } from '../../data/tables.ts';
 import type { Context } from '../context.ts';
-import { eventFields } from '../room-event.ts';
+import { resolveEvents } from '../room-event.ts';
 import { runOnce } from '../rules/idempotency.ts';
-import { findLivingUser, isClosed, loadRoom } from '../rules/rows.ts';
+import { isClosed, loadRoom } from '../rules/rows.ts';
 import type { ExtensionResolver, LoadedExtension } from './extension.ts';
 import type { ExtensionRow } from './extensions.ts';
 
@@ -18,32 +17,13 @@ export function resolversOf({
   const { Mutation = {}, Room = {}, ...others } = resolvers;
   const all: Record<string, TypeResolvers> = { ...others };
   for (const type of Object.keys(nodes)) all[type] = { room: roomOf, ...resolvers[type] };
-  for (const [type, { subject }] of Object.entries(events))
-    all[type] = { ...eventFields, [fieldOf(subject)]: subjectOf(subject), ...resolvers[type] };
+  for (const [type, fields] of Object.entries(resolveEvents(events))) all[type] = { ...fields, ...resolvers[type] };
   if (resolvers['Mutation']) all['Mutation'] = mapValues(Mutation, (resolve) => runOnce(resolve as never));
   if (resolvers['Room']) all['Room'] = mapValues(Room, (resolve) => hidingClosed(resolve as ExtensionResolver));
   return all;
 }
 
-/** The name of the field with the subject of an event: that of its type. */
-export function fieldOf(type: string): string {
-  return type.charAt(0).toLowerCase() + type.slice(1);
-}
-
 const roomOf = ({ roomId }: ExtensionRow, _: unknown, { loaders }: Context) => loadRoom(loaders, roomId);
-
-/** Null after the subject was deleted, or moved to another room, which the viewers of this one may not see. */
-function subjectOf(type: string) {
-  return async ({ subjectId, roomId }: StreamEvent, _: unknown, { loaders, services }: Context) => {
-    if (type === 'User') return findLivingUser(loaders, subjectId);
-    const row = await (type === 'Post'
-      ? loaders.post.load(subjectId)
-      : loaders.by(services.extensions.ofType(type).find, subjectId));
-    // Only its author may see a draft.
-    const isDraft = type === 'Post' && (row as PostRow | undefined)?.publishedAt === null;
-    return row?.roomId === roomId && !isDraft ? row : null;
-  };
-}
 
 /** A former member may see that a room is there, and nothing that is in it: no row has this id. */
 function hidingClosed(resolve: ExtensionResolver) {

@@ -12,14 +12,12 @@ import {
   type VariableValues,
 } from 'graphql';
 import type { ChangeRecord } from '../../changes/commit-change.ts';
-import { createId, findNodeType } from '../../common/ids.ts';
 import { TracelessError } from '../../common/stack-traces.ts';
 import type { Db } from '../../data/database/database.ts';
 import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '../../data/domain/idempotency-keys.ts';
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers } from '../../generated/resolver-types.generated.ts';
 import type { Context } from '../context.ts';
-import type { Extensions } from '../extensions/extensions.ts';
 import { assertInput, problemIf, required } from './input-check.ts';
 import { implementsInterface } from './interfaces.ts';
 import { idempotencyKey } from './validation.ts';
@@ -135,13 +133,9 @@ function createClaim(
   // The input of a mutation that creates the object does not have its id. It may have that of another one.
   const given = input['id'] ?? input[payloadField];
   const { extensions } = services;
-  const isResult = typeof given === 'string' && (findNodeType(given) ?? extensions.ofId(given)?.type ?? type) === type;
-  const resultId = isResult ? given : createIdOf(type, extensions);
+  const isResult = typeof given === 'string' && (extensions.ofId(given)?.type ?? type) === type;
+  const resultId = isResult ? given : extensions.createId(type);
   return { key, hash: hash('sha256', `${field} ${toSortedJson(input)}`, 'hex'), resultId };
-}
-
-function createIdOf(type: string, extensions: Extensions): string {
-  return type === 'User' || type === 'Post' || type === 'Room' ? createId(type) : extensions.createId(type);
 }
 
 /** Literals and variables have their properties in different orders. */

@@ -1,14 +1,12 @@
-import { findNodeType } from '../../common/ids.ts';
 import type { Db, RowLock } from '../../data/database/database.ts';
 import { findMute, isMemberOf, type MutedUsers } from '../../data/domain/memberships.ts';
 import { findPost } from '../../data/domain/posts.ts';
 import { findRoom, findRoomOfPost } from '../../data/domain/rooms.ts';
-import type { PostRow, PublicUser, RoomRow } from '../../data/tables.ts';
+import type { PostRow, RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';
 import { accountIdOf, type Viewer } from '../../identity/viewer.ts';
 import type { Context } from '../context.ts';
-import type { ExtensionRow } from '../extensions/extensions.ts';
 
 /** A room, and what concerns the viewer in it. */
 export interface RoomAccess {
@@ -90,25 +88,12 @@ export async function findVisiblePost(id: string, context: Context): Promise<Pos
 }
 
 /** The user, room or post with this id, or the row of an extension. */
-export async function findVisibleNode(
-  id: string,
-  context: Context,
-): Promise<PublicUser | RoomRow | PostRow | ExtensionRow | undefined> {
-  switch (findNodeType(id)) {
-    case 'User':
-      return context.loaders.user.load(id);
-    case 'Room':
-      return findVisibleRoom(id, context);
-    case 'Post':
-      return findVisiblePost(id, context);
-    default:
-      return findVisibleExtensionRow(id, context);
-  }
-}
-
-async function findVisibleExtensionRow(id: string, context: Context): Promise<ExtensionRow | undefined> {
+export async function findVisibleNode(id: string, context: Context): Promise<{ id: string } | undefined> {
   const node = context.services.extensions.ofId(id);
-  const row = node && (await context.loaders.by(node.find, id));
+  if (node?.type === 'User') return context.loaders.user.load(id);
+  if (node?.type === 'Room') return findVisibleRoom(id, context);
+  if (node?.type === 'Post') return findVisiblePost(id, context);
+  const row = node && 'find' in node ? await context.loaders.by(node.find, id) : undefined;
   return row && (await findVisibleRoom(row.roomId, context)) ? row : undefined;
 }
 
