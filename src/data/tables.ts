@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import { fields, integer, oneOf, orNull, type Parsed, text } from '../common/parsers.ts';
 
 /*
  * Columns have the names of the schema's fields, so that scalar fields need no resolver.
@@ -73,152 +74,150 @@ export interface Tables {
   };
 }
 
-/** Declares the type of a column. The values of these objects are never read, only their names. */
-function column<T>(): T {
-  return undefined as T;
-}
+/** The rows with these columns. A column has the parser of its values, for the rows that other processes send. */
+type RowOf<Columns> = { [Name in keyof Columns]: Parsed<Columns[Name]> };
 
 /** The columns of a user that every client may read, and the resolvers need. */
 const publicUser = {
-  id: column<string>(),
-  name: column<string>(),
-  role: column<'MEMBER' | 'ADMIN'>(),
-  createdAt: column<number>(),
-  updatedAt: column<number>(),
-  version: column<number>(),
-  deletedAt: column<number | null>(),
+  id: text,
+  name: text,
+  role: oneOf('MEMBER', 'ADMIN'),
+  createdAt: integer,
+  updatedAt: integer,
+  version: integer,
+  deletedAt: orNull(integer),
 };
 
 /** Never sent to clients, except that owners and admins see the e-mail. */
 const privateUser = {
-  email: column<string | null>(),
+  email: orNull(text),
   /** The e-mail without regard to case, for uniqueness. */
-  emailKey: column<string | null>(),
-  passwordHash: column<string | null>(),
+  emailKey: orNull(text),
+  passwordHash: orNull(text),
   /**
    * The generation of the account's sessions: sessions of earlier generations are revoked. A generation is never compared
    * with a clock. For the user of an issuer, who has no sessions, it is a time in milliseconds
    * since 1970: tokens that the issuer issued earlier are revoked.
    */
-  sessionsFrom: column<number>(),
+  sessionsFrom: integer,
   /** Null: with any other value, earlier programs do not revoke this session. */
-  keptSession: column<string | null>(),
+  keptSession: orNull(text),
   /**
    * The user's issuer and subject. For a deleted user, `oauthSubject` is a hash of both, so that earlier tokens stay
    * refused.
    */
-  oauthIssuer: column<string | null>(),
-  oauthSubject: column<string | null>(),
+  oauthIssuer: orNull(text),
+  oauthSubject: orNull(text),
 };
 
 const user = { ...publicUser, ...privateUser };
-export type UserRow = typeof user;
+export type UserRow = RowOf<typeof user>;
 
 const room = {
-  id: column<string>(),
-  name: column<string>(),
-  visibility: column<'PUBLIC' | 'PRIVATE'>(),
-  ownerId: column<string | null>(),
+  id: text,
+  name: text,
+  visibility: oneOf('PUBLIC', 'PRIVATE'),
+  ownerId: orNull(text),
   /** The number of the room's latest event. */
-  head: column<number>(),
+  head: integer,
   /** The mark of the room's latest event; 0 before the first. */
-  headMark: column<number>(),
+  headMark: integer,
   /** The time of the room's latest event; before the first, that of the room's creation. */
-  headAt: column<number>(),
+  headAt: integer,
   /** The mark of the event before the latest; it equals the `previousMark` of the latest event. */
-  previousMark: column<number>(),
-  createdAt: column<number>(),
-  updatedAt: column<number>(),
-  version: column<number>(),
+  previousMark: integer,
+  createdAt: integer,
+  updatedAt: integer,
+  version: integer,
 };
-export type RoomRow = typeof room;
+export type RoomRow = RowOf<typeof room>;
 
 const post = {
-  id: column<string>(),
-  roomId: column<string>(),
-  authorId: column<string>(),
-  title: column<string>(),
-  body: column<string | null>(),
-  publishedAt: column<number | null>(),
-  createdAt: column<number>(),
-  updatedAt: column<number>(),
-  version: column<number>(),
+  id: text,
+  roomId: text,
+  authorId: text,
+  title: text,
+  body: orNull(text),
+  publishedAt: orNull(integer),
+  createdAt: integer,
+  updatedAt: integer,
+  version: integer,
 };
-export type PostRow = typeof post;
+export type PostRow = RowOf<typeof post>;
 
 /** The log of events, numbered by the `head` of their room. It has no content, so erased content is not replayed. */
 const roomEvent = {
-  roomId: column<string>(),
-  seq: column<number>(),
+  roomId: text,
+  seq: integer,
   /** Random, 31 bits, never 0. It distinguishes this event from an event that gets the same number after a rewind. */
-  mark: column<number>(),
+  mark: integer,
   /** The mark of the previous event, 0 for the first event. It stays available after the previous event is trimmed. */
-  previousMark: column<number>(),
+  previousMark: integer,
   /** See `roomEventTypes`. A newer program, or an extension, may have written others. */
-  type: column<string>(),
+  type: text,
   /** The id of the post, user or room that the event concerns. */
-  subjectId: column<string>(),
+  subjectId: text,
   /** The subject's version after the change. */
-  version: column<number>(),
-  actorId: column<string | null>(),
-  at: column<number>(),
+  version: integer,
+  actorId: orNull(text),
+  at: integer,
 };
-export type RoomEventRow = typeof roomEvent;
+export type RoomEventRow = RowOf<typeof roomEvent>;
 
 /** What happens to a user is an event in the log of this user, numbered by its head. Triggers write the memberships. */
 const userEvent = {
-  userId: column<string>(),
-  seq: column<number>(),
-  mark: column<number>(),
-  previousMark: column<number>(),
+  userId: text,
+  seq: integer,
+  mark: integer,
+  previousMark: integer,
   /** A newer program may have written others. */
-  type: column<'MemberJoined' | 'MemberLeft' | 'RoomDeleted' | 'RoomRead'>(),
-  roomId: column<string>(),
+  type: oneOf('MemberJoined', 'MemberLeft', 'RoomDeleted', 'RoomRead'),
+  roomId: text,
   /** The position in the log of the room: of a membership that before its event, of a deletion the last one, otherwise 0. */
-  roomSeq: column<number>(),
-  roomMark: column<number>(),
-  at: column<number>(),
+  roomSeq: integer,
+  roomMark: integer,
+  at: integer,
 };
-export type UserEventRow = typeof userEvent;
+export type UserEventRow = RowOf<typeof userEvent>;
 
 const apiKey = {
-  id: column<string>(),
-  name: column<string>(),
-  prefix: column<string>(),
+  id: text,
+  name: text,
+  prefix: text,
   /** SHA-256 of the key, in hex. The key is random enough that no slower hash is needed. */
-  hash: column<string>(),
+  hash: text,
   /** READ, WRITE and ADMIN, separated by spaces. */
-  scopes: column<string>(),
+  scopes: text,
   /** The user that the application acts as. */
-  userId: column<string>(),
+  userId: text,
   /** The user who created it; null for the operator. */
-  ownerId: column<string | null>(),
-  createdAt: column<number>(),
-  expiresAt: column<number | null>(),
-  lastUsedAt: column<number | null>(),
-  revokedAt: column<number | null>(),
+  ownerId: orNull(text),
+  createdAt: integer,
+  expiresAt: orNull(integer),
+  lastUsedAt: orNull(integer),
+  revokedAt: orNull(integer),
 };
-export type ApiKeyRow = typeof apiKey;
+export type ApiKeyRow = RowOf<typeof apiKey>;
 
 /** A code with which people create accounts, which join the room. */
 const invitation = {
-  id: column<string>(),
-  roomId: column<string>(),
+  id: text,
+  roomId: text,
   /** SHA-256 of the code, in hex. */
-  hash: column<string>(),
+  hash: text,
   /** The number of accounts that it may create, and that it has created. */
-  uses: column<number>(),
-  used: column<number>(),
-  creatorId: column<string>(),
-  createdAt: column<number>(),
-  expiresAt: column<number>(),
+  uses: integer,
+  used: integer,
+  creatorId: text,
+  createdAt: integer,
+  expiresAt: integer,
 };
-export type InvitationRow = typeof invitation;
+export type InvitationRow = RowOf<typeof invitation>;
 
 /** The rows of a deleted account that are being deleted. */
 export type Erasure = 'ACCOUNT' | 'POSTS';
 /** A user without private columns. The absent columns are part of the type, so that it refuses a whole `UserRow`. */
-export type PublicUser = typeof publicUser & { [Column in keyof typeof privateUser]?: never };
+export type PublicUser = RowOf<typeof publicUser> & { [Column in keyof typeof privateUser]?: never };
 /** A post as its resolvers get it: the body is read only if the operation selects `Post.body`. */
 export type PostWithoutBody = Omit<PostRow, 'body'> & Partial<Pick<PostRow, 'body'>>;
 
@@ -234,6 +233,10 @@ export const roomEventColumns = namesOf(roomEvent);
 export const userEventColumns = namesOf(userEvent);
 export const apiKeyColumns = namesOf(apiKey);
 export const invitationColumns = namesOf(invitation);
+
+export const parsePublicUser = fields<RowOf<typeof publicUser>>(publicUser);
+export const parsePost = fields<PostRow>(post);
+export const parseRoomEvent = fields<RoomEventRow>(roomEvent);
 
 function namesOf<Row extends object>(row: Row): readonly (keyof Row & string)[] {
   return Object.keys(row) as (keyof Row & string)[];

@@ -1,55 +1,16 @@
+import { isObject } from '../../common/is-object.ts';
+import { fields, integer, listOf, orNull, type Parsed, type Parser, text, variants } from '../../common/parsers.ts';
 import type { EventContent, RoomEvent } from '../../data/event-log/events.ts';
-import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
+import { parsePost, parsePublicUser, parseRoomEvent } from '../../data/tables.ts';
 import { readTraceContext } from '../../tracing/tracing.ts';
-import {
-  asRecord,
-  fields,
-  integer,
-  listOf,
-  oneOf,
-  orNull,
-  type Parsed,
-  type Parser,
-  text,
-  variants,
-} from '../parsers.ts';
-
-const versioned = { id: text, createdAt: integer, updatedAt: integer, version: integer };
 
 /** The compiler requires every column: content without a new column, from an older node, is not used. */
-const content = fields<EventContent>({
-  post: fields<PostRow>({
-    ...versioned,
-    roomId: text,
-    authorId: text,
-    title: text,
-    body: orNull(text),
-    publishedAt: orNull(integer),
-  }),
-  author: fields<Pick<UserRow, (typeof publicUserColumns)[number]>>({
-    ...versioned,
-    name: text,
-    role: oneOf('MEMBER', 'ADMIN'),
-    deletedAt: orNull(integer),
-  }),
-});
-
-const eventRow = fields<RoomEventRow>({
-  roomId: text,
-  seq: integer,
-  mark: integer,
-  previousMark: integer,
-  type: text,
-  subjectId: text,
-  version: integer,
-  actorId: orNull(text),
-  at: integer,
-});
+const content = fields<EventContent>({ post: parsePost, author: parsePublicUser });
 
 const event: Parser<RoomEvent> = (value) => {
-  const row = eventRow(value);
-  if (!row) return undefined;
-  const { content: post, trace } = asRecord(value) ?? {};
+  const row = parseRoomEvent(value);
+  if (!row || !isObject(value)) return undefined;
+  const { content: post, trace } = value;
   const context = readTraceContext(trace);
   return { ...row, content: content(post), ...(context && { trace: context }) };
 };

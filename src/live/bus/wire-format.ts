@@ -1,4 +1,5 @@
-import { asRecord, parseJson } from '../parsers.ts';
+import { isObject } from '../../common/is-object.ts';
+import { parseJson } from '../../common/parsers.ts';
 import { type BusMessage, parseBusMessage, topicOf, wakeUpOf } from './bus.ts';
 
 /*
@@ -37,7 +38,8 @@ export function encodePing(from: string, topic: string): EncodedMessage {
 
 /** `from` is the bus that sent it, undefined if the text does not say; `message` is undefined for a ping. */
 export function decode(json: string) {
-  const { v, from, topic, message } = asRecord(parseJson(json)) ?? {};
+  const sent = parseJson(json);
+  const { v, from, topic, message } = isObject(sent) ? sent : {};
   const sender = typeof from === 'string' ? from : undefined;
   if (topic === pingTopic) return { from: sender, message: undefined };
   const read = v === version ? parseBusMessage(message) : undefined;

@@ -1,14 +1,4 @@
 import {
-  type Connection,
-  type ConnectionArguments,
-  createConnection,
-  type Edge,
-  encodeKey,
-  type Key,
-  type KeyRange,
-} from '../../data/lists/pages.ts';
-import { streamTransports } from '../live-counts.ts';
-import {
   fields,
   integer,
   listOf,
@@ -19,7 +9,17 @@ import {
   type Parsed,
   type Parser,
   text,
-} from '../parsers.ts';
+} from '../../common/parsers.ts';
+import {
+  type Connection,
+  type ConnectionArguments,
+  createConnection,
+  type Edge,
+  encodeKey,
+  type Key,
+  type KeyRange,
+} from '../../data/lists/pages.ts';
+import { streamTransports } from '../live-counts.ts';
 
 /** A client with an open WebSocket or event stream. */
 const client = fields({

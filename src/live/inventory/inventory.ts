@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Parser, parseJson } from '../../common/parsers.ts';
 import type { Database } from '../../data/database/database.ts';
 import { type Bus, type BusMessage, type BusMessageOf, hasOtherNodes, nodesTopic } from '../bus/bus.ts';
-import { type Parser, parseJson } from '../parsers.ts';
 import {
   type Client,
   type ClientQuestion,

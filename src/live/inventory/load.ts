@@ -1,4 +1,4 @@
-import { fields, integer, listOf, oneOf, type Parsed, text } from '../parsers.ts';
+import { fields, integer, listOf, oneOf, type Parsed, text } from '../../common/parsers.ts';
 
 const kinds = ['user', 'address'] as const;
 const measures = ['operations', 'deliveries', 'refusals'] as const;

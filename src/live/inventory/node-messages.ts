@@ -1,4 +1,4 @@
-import { fields, listOf, type Parsed, parseJson, text, variants } from '../parsers.ts';
+import { fields, listOf, type Parsed, parseJson, text, variants } from '../../common/parsers.ts';
 import { type ClientQuestion, parseClientQuestion } from './clients.ts';
 import { parseLoadQuestion } from './load.ts';
 import { parseRefusalQuestion } from './refusals.ts';

@@ -1,4 +1,4 @@
-import { fields, integer, listOf, orNull, type Parsed, text } from '../parsers.ts';
+import { fields, integer, listOf, orNull, type Parsed, text } from '../../common/parsers.ts';
 
 /** An operation that was answered with an error, as it is in the log of a node. */
 const refusal = fields({

@@ -1,7 +1,7 @@
+import { fields, integer, listOf, number, orNull, type Parsed, text } from '../../common/parsers.ts';
 import type { DatabaseKind } from '../../data/database/database.ts';
 import type { BusKind } from '../bus/bus.ts';
 import { firstOf } from '../first-of.ts';
-import { fields, integer, listOf, number, orNull, type Parsed, text } from '../parsers.ts';
 
 const queueDepthFields = { name: text, depth: integer };
 

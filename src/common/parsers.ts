@@ -1,3 +1,5 @@
+import { isObject } from './is-object.ts';
+
 /** Returns the value if it has the expected type, else undefined: another process may have sent anything. */
 export type Parser<T> = (value: unknown) => T | undefined;
 
@@ -25,8 +27,8 @@ export function oneOf<T extends string>(...allowed: readonly T[]): Parser<T> {
 export function fields<T extends object>(parsers: { [Name in keyof T]-?: Parser<T[Name]> }): Parser<T> {
   const all = Object.entries<Parser<unknown>>(parsers);
   return (value) => {
-    const record = asRecord(value);
-    const parsed = all.map(([name, parser]) => [name, parser(record?.[name])] as const);
+    const record = isObject(value) ? value : {};
+    const parsed = all.map(([name, parser]) => [name, parser(record[name])] as const);
     return parsed.every(([, field]) => field !== undefined) ? (Object.fromEntries(parsed) as T) : undefined;
   };
 }
@@ -41,7 +43,7 @@ export function variants<Tag extends string, Parsers extends Record<string, Pars
   parsers: Parsers,
 ): Parser<Variants<Tag, Parsers>> {
   return (value) => {
-    const name = text(asRecord(value)?.[tag]);
+    const name = isObject(value) ? text(value[tag]) : undefined;
     const parsed = name !== undefined && Object.hasOwn(parsers, name) && parsers[name]?.(value);
     return parsed ? ({ [tag]: name, ...parsed } as Variants<Tag, Parsers>) : undefined;
   };
@@ -52,10 +54,6 @@ export function listOf<T>(parse: Parser<T>): Parser<readonly T[]> {
     const items = Array.isArray(value) ? value.map(parse) : [undefined];
     return items.every((item) => item !== undefined) ? items : undefined;
   };
-}
-
-export function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
 }
 
 /** The value of a JSON text; undefined if it is malformed. */
