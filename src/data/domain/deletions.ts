@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { deleteSome, hasRows, isAmong } from '../sql/some-rows.ts';
 import type { Erasure, PostRow, UserRow } from '../tables.ts';
-import { deleteExtensionRows, type ExtensionTable, hasExtensionRows } from './extension-tables.ts';
+import type { ExtensionTable } from './extension-tables.ts';
 import { eraseSubject } from './users.ts';
 
 const deletedUserName = 'deleted user';
@@ -166,10 +167,9 @@ export async function hasRemains(
 ): Promise<boolean> {
   const { posts, joined, owned } = await findRemains(db, account, 1);
   if (posts.length + joined.length + owned.length > 0) return true;
-  const events = db.selectFrom('roomEvents').where('actorId', '=', account.id);
-  const others = tablesOfAccounts.map((table) => db.selectFrom(table).where('userId', '=', account.id));
-  for (const rows of [events, ...others]) if (await hasRows(rows)) return true;
-  return hasExtensionRows(db, extensionTables, account);
+  const others = rowsOf(db, account, extensionTables).map(({ rows }) => rows);
+  for (const rows of [eventsBy(db, account.id), ...others]) if (await hasRows(rows)) return true;
+  return false;
 }
 
 function findPosts(db: Db, { id, erasing }: ErasedAccount, limit: number): Promise<Remains['posts']> {
@@ -188,8 +188,27 @@ export async function deletePosts(
   return (await query.execute()).filter(({ publishedAt }) => publishedAt !== null);
 }
 
-/** The tables whose rows belong to an account, beside its posts and memberships. */
-const tablesOfAccounts = ['mutes', 'formerMembers', 'idempotencyKeys', 'userEvents'] as const;
+/** The tables of Postroom whose rows are deleted with an account without an event, as those of extensions are. */
+const tablesOfAccounts: readonly ExtensionTable[] = ['mutes', 'formerMembers', 'idempotencyKeys', 'userEvents'].map(
+  (name) => ({ name, user: 'userId' }),
+);
+
+/** The rows of an account in these tables, and in those of extensions. */
+function rowsOf(db: Db, { id, erasing }: ErasedAccount, extensionTables: readonly ExtensionTable[]) {
+  return [...extensionTables, ...tablesOfAccounts].flatMap(({ name, author, user }) => {
+    const columns = [user, erasing === 'POSTS' ? author : undefined].filter((column) => column !== undefined);
+    // The queries of steps know the tables of Postroom only, and name no column but these.
+    const table = name as 'posts';
+    return columns.map((column) => ({
+      table,
+      rows: db.selectFrom(table).where(sql<boolean>`${sql.ref(column)} = ${id}`),
+    }));
+  });
+}
+
+function eventsBy(db: Db, actorId: string) {
+  return db.selectFrom('roomEvents').where('actorId', '=', actorId);
+}
 
 /** Deletes up to `limit` rows of these tables, and removes a deleted user as the actor of events. Returns the number of rows. */
 export async function deleteOtherRows(
@@ -198,20 +217,18 @@ export async function deleteOtherRows(
   limit: number,
   extensionTables: readonly ExtensionTable[],
 ): Promise<number> {
-  const { id: userId } = account;
-  let left = limit - (await deleteExtensionRows(db, extensionTables, account, limit));
-  if (left > 0) left -= await clearActor(db, userId, left);
-  for (const table of tablesOfAccounts) {
-    if (left > 0) left -= await deleteSome(db, table, db.selectFrom(table).where('userId', '=', userId), left);
+  let left = limit;
+  for (const { table, rows } of rowsOf(db, account, extensionTables)) {
+    if (left > 0) left -= await deleteSome(db, table, rows, left);
   }
+  if (left > 0) left -= await clearActor(db, account.id, left);
   return limit - left;
 }
 
 async function clearActor(db: Db, userId: string, limit: number): Promise<number> {
-  const events = db.selectFrom('roomEvents').where('actorId', '=', userId);
   const query = db
     .updateTable('roomEvents')
     .set({ actorId: null })
-    .where(isAmong(db, 'roomEvents', events, limit));
+    .where(isAmong(db, 'roomEvents', eventsBy(db, userId), limit));
   return Number((await query.executeTakeFirstOrThrow()).numUpdatedRows);
 }
