@@ -3,15 +3,7 @@ import type { Db } from '../database/database.ts';
 import type { Tables } from '../tables.ts';
 import { dialectOf } from './sql-dialect.ts';
 
-type Table =
-  | 'posts'
-  | 'roomMembers'
-  | 'formerMembers'
-  | 'roomEvents'
-  | 'userEvents'
-  | 'mutes'
-  | 'signInAttempts'
-  | 'idempotencyKeys';
+type Table = keyof Tables;
 
 /** Deletes up to `limit` rows that a query of the table finds, and returns their number. */
 export async function deleteSome<T extends Table>(db: Db, table: T, found: Rows<T>, limit: number): Promise<number> {
