@@ -1,5 +1,6 @@
 import type { Database, Db } from '../data/database/database.ts';
 import {
+  type DeletionStep,
   deleteOtherRows,
   deletePosts,
   deleteRoomRows,
@@ -27,45 +28,36 @@ export function createDeletions(
   onError: (error: unknown) => void,
   extensionTables: readonly ExtensionTable[] = [],
 ): BackgroundWork {
-  const limit = rowsPerStep[database.kind];
+  const step = { limit: rowsPerStep[database.kind], extensionTables };
   // Accounts come first, because a person waits for the erasure of their data.
-  const step = async () =>
-    !(
-      (await eraseAccount(database, bus, limit, extensionTables)) ||
-      (await deleteRoom(database, limit, extensionTables))
-    );
+  const run = async () => !((await eraseAccount(database, bus, step)) || (await deleteRoom(database, step)));
   return new BackgroundWork(async (signal) => {
-    if (await hasUnfinishedDeletions(database.checks)) await runInSteps(step, signal);
+    if (await hasUnfinishedDeletions(database.checks)) await runInSteps(run, signal);
   }, onError);
 }
 
 /** Returns false if there was nothing to erase. */
-async function eraseAccount(
-  database: Database,
-  bus: Bus,
-  limit: number,
-  extensionTables: readonly ExtensionTable[],
-): Promise<boolean> {
+async function eraseAccount(database: Database, bus: Bus, step: DeletionStep): Promise<boolean> {
   const { result: erased } = await commitChange(database, bus, async (db, record) => {
     const account = await findErasedAccount(db);
-    return account && { isDone: await eraseRows(db, record, account, limit, extensionTables) };
+    return account && { isDone: await eraseRows(db, record, account, step) };
   });
   if (erased?.isDone) await database.purge();
   return erased !== undefined;
 }
 
 /** Returns false if there was nothing to delete. */
-function deleteRoom(database: Database, limit: number, extensionTables: readonly ExtensionTable[]): Promise<boolean> {
+function deleteRoom(database: Database, step: DeletionStep): Promise<boolean> {
   return database.transaction(async (db) => {
     const roomId = await findDeletedRoom(db);
     if (roomId === undefined) return false;
-    await deleteRoomRows(db, roomId, limit, extensionTables);
+    await deleteRoomRows(db, roomId, step);
     return true;
   });
 }
 
 /**
- * Deletes up to `limit` rows of an erased account: its drafts, its published posts if they are to be deleted, and its
+ * Deletes rows of an erased account: its drafts, its published posts if they are to be deleted, and its
  * memberships, mutes, earlier memberships and idempotency keys. Also erases its API keys, and removes it as the owner of
  * rooms and as the actor of events. Writes an event about each change of a room. Returns false if rows remain.
  */
@@ -73,15 +65,15 @@ export async function eraseRows(
   db: Db,
   record: ChangeRecord,
   account: ErasedAccount,
-  limit: number,
-  extensionTables: readonly ExtensionTable[],
+  step: DeletionStep,
 ): Promise<boolean> {
+  const { limit, extensionTables } = step;
   const applications = await eraseKeysOf(db, account.id, limit);
   for (const userId of applications) record.announce({ type: 'userDeleted', userId });
   const left = limit - applications.length - (await changeRooms(db, record, account, limit - applications.length));
-  if (left <= 0 || (await deleteOtherRows(db, account, left, extensionTables)) >= left) return false;
+  if (left <= 0 || (await deleteOtherRows(db, account, { ...step, limit: left })) >= left) return false;
   // The erased accounts of applications have rows, too.
-  if (applications.length > 0 || (await hasRemains(db, account, extensionTables))) return false;
+  if (applications.length > 0 || (await hasRemains(db, account, step))) return false;
   // What the extensions' rows had may be in cached events.
   if (extensionTables.length > 0) record.announce({ type: 'contentErased' });
   await endErasure(db, account.id);

@@ -118,7 +118,8 @@ export const roomMutations = {
     changeInRoom(context, { id, lock: 'exclusive' }, async (db, { announce, afterCommit }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
       assertVersion(room, expectedVersion);
-      const isDone = await deleteRoom(db, room.id, maxRowsAtOnce, context.services.extensions.tables);
+      const { tables: extensionTables } = context.services.extensions;
+      const isDone = await deleteRoom(db, room.id, { limit: maxRowsAtOnce, extensionTables });
       if (!isDone) afterCommit(() => context.services.deletions.start());
       announce({ type: 'roomDeleted', roomId: room.id, actorId: viewer.user.id });
       return { room };

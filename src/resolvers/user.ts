@@ -69,13 +69,8 @@ export const userMutations = {
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
       const erasing = deletePosts ? 'POSTS' : 'ACCOUNT';
       await eraseUser(db, user, erasing);
-      const isDone = await eraseRows(
-        db,
-        record,
-        { id, version: user.version, erasing },
-        maxRowsAtOnce,
-        context.services.extensions.tables,
-      );
+      const step = { limit: maxRowsAtOnce, extensionTables: context.services.extensions.tables };
+      const isDone = await eraseRows(db, record, { id, version: user.version, erasing }, step);
       if (!isDone) record.afterCommit(() => context.services.deletions.start());
       record.afterCommit(() => context.services.audit({ event: 'accountDeleted', userId: id }));
       return user;

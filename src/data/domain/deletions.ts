@@ -14,29 +14,25 @@ const deletedKeyName = 'deleted key';
  * crash any process continues.
  */
 
+export interface DeletionStep {
+  /** The maximum number of rows that it deletes. */
+  limit: number;
+  extensionTables: readonly ExtensionTable[];
+}
+
 /** Deletes a room that is locked exclusively: at once if it has few rows. Returns false if rows remain. */
-export async function deleteRoom(
-  db: Db,
-  id: string,
-  limit: number,
-  extensionTables: readonly ExtensionTable[],
-): Promise<boolean> {
+export async function deleteRoom(db: Db, id: string, step: DeletionStep): Promise<boolean> {
   // The name is free for another room. The logs of the members get the time.
   const changes = { deletedAt: Date.now(), name: '', visibility: 'PRIVATE', ownerId: null } as const;
   await db.updateTable('rooms').set(changes).where('id', '=', id).execute();
-  return deleteRoomRows(db, id, limit, extensionTables);
+  return deleteRoomRows(db, id, step);
 }
 
 /** The tables whose rows belong to a room. */
 const tablesOfRooms = ['posts', 'roomMembers', 'formerMembers', 'roomEvents', 'mutes'] as const;
 
-/** Deletes up to `limit` rows of a room, and the room itself after the last of them. Returns false if rows remain. */
-export async function deleteRoomRows(
-  db: Db,
-  id: string,
-  limit: number,
-  extensionTables: readonly ExtensionTable[],
-): Promise<boolean> {
+/** Deletes rows of a room, and the room itself after the last of them. Returns false if rows remain. */
+export async function deleteRoomRows(db: Db, id: string, { limit, extensionTables }: DeletionStep): Promise<boolean> {
   let left = limit;
   // All have a column `roomId`, which is all that the query names.
   const ofExtensions = extensionTables.map(({ name }) => name as (typeof tablesOfRooms)[number]);
@@ -160,14 +156,10 @@ export async function findRemains(db: Db, account: ErasedAccount, limit: number)
  * Whether rows of an account remain. The number of rows that a step has changed does not tell: on PostgreSQL it leaves out
  * those that another transaction has deleted after the step had found them, as trimming does.
  */
-export async function hasRemains(
-  db: Db,
-  account: ErasedAccount,
-  extensionTables: readonly ExtensionTable[],
-): Promise<boolean> {
+export async function hasRemains(db: Db, account: ErasedAccount, step: DeletionStep): Promise<boolean> {
   const { posts, joined, owned } = await findRemains(db, account, 1);
   if (posts.length + joined.length + owned.length > 0) return true;
-  const others = rowsOf(db, account, extensionTables).map(({ rows }) => rows);
+  const others = rowsOf(db, account, step).map(({ rows }) => rows);
   for (const rows of [eventsBy(db, account.id), ...others]) if (await hasRows(rows)) return true;
   return false;
 }
@@ -194,7 +186,7 @@ const tablesOfAccounts: readonly ExtensionTable[] = ['mutes', 'formerMembers', '
 );
 
 /** The rows of an account in these tables, and in those of extensions. */
-function rowsOf(db: Db, { id, erasing }: ErasedAccount, extensionTables: readonly ExtensionTable[]) {
+function rowsOf(db: Db, { id, erasing }: ErasedAccount, { extensionTables }: DeletionStep) {
   return [...extensionTables, ...tablesOfAccounts].flatMap(({ name, author, user }) => {
     const columns = [user, erasing === 'POSTS' ? author : undefined].filter((column) => column !== undefined);
     // The queries of steps know the tables of Postroom only, and name no column but these.
@@ -210,19 +202,14 @@ function eventsBy(db: Db, actorId: string) {
   return db.selectFrom('roomEvents').where('actorId', '=', actorId);
 }
 
-/** Deletes up to `limit` rows of these tables, and removes a deleted user as the actor of events. Returns the number of rows. */
-export async function deleteOtherRows(
-  db: Db,
-  account: ErasedAccount,
-  limit: number,
-  extensionTables: readonly ExtensionTable[],
-): Promise<number> {
-  let left = limit;
-  for (const { table, rows } of rowsOf(db, account, extensionTables)) {
+/** Deletes rows of these tables, and removes a deleted user as the actor of events. Returns the number of rows. */
+export async function deleteOtherRows(db: Db, account: ErasedAccount, step: DeletionStep): Promise<number> {
+  let left = step.limit;
+  for (const { table, rows } of rowsOf(db, account, step)) {
     if (left > 0) left -= await deleteSome(db, table, rows, left);
   }
   if (left > 0) left -= await clearActor(db, account.id, left);
-  return limit - left;
+  return step.limit - left;
 }
 
 async function clearActor(db: Db, userId: string, limit: number): Promise<number> {
