@@ -1,6 +1,7 @@
 import {
   type Context,
-  createTraceState,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
   diag,
   type Span as OpenTelemetrySpan,
   ROOT_CONTEXT,
@@ -9,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentelemetry/core';
+import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -21,6 +22,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { reasonOf } from '../common/reason-of.ts';
 import type { TracingSettings } from '../config/tracing-settings.ts';
 import type { Log } from '../log/log.ts';
 import { RecentReports } from '../log/recent-reports.ts';
@@ -54,6 +56,8 @@ const maxQueueSize = 2_048;
 /** The JSON of a batch is created in one turn of the event loop. */
 const maxExportBatchSize = 256;
 const closeTimeoutMs = 2_000;
+/** A malformed context is ignored: the span then begins a trace. */
+const propagator = new W3CTraceContextPropagator();
 
 /** `node`: the name of this node. */
 export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, node: string) {
@@ -72,7 +76,11 @@ export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, n
     settings: settings as Pick<TracingSettings, 'hasDocuments' | 'followsClients'>,
     /** Undefined if the trace is not sampled. */
     start({ name, kind, parent, attributes = {} }: SpanStart): Span | undefined {
-      const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, toContext(parent));
+      const span = tracer.startSpan(
+        name,
+        { kind: kinds[kind], attributes },
+        propagator.extract(ROOT_CONTEXT, parent, defaultTextMapGetter),
+      );
       return span.isRecording() ? new Span(tracer, span) : undefined;
     },
     /** Sends the last spans, for two seconds at most. */
@@ -89,7 +97,7 @@ export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, n
 /** A span that is recorded. Where nothing is recorded, there is no span. */
 export class Span {
   /** For the parts of the trace in other processes. */
-  readonly context: TraceContext;
+  readonly context: TraceContext = { traceparent: '' };
   readonly #tracer: Tracer;
   readonly #span: OpenTelemetrySpan;
   #asParent: Context | undefined;
@@ -97,9 +105,7 @@ export class Span {
   constructor(tracer: Tracer, span: OpenTelemetrySpan) {
     this.#tracer = tracer;
     this.#span = span;
-    const { traceId, spanId, traceState } = span.spanContext();
-    const tracestate = traceState?.serialize();
-    this.context = { traceparent: `00-${traceId}-${spanId}-01`, ...(tracestate && { tracestate }) };
+    propagator.inject(trace.setSpan(ROOT_CONTEXT, span), this.context, defaultTextMapSetter);
   }
 
   startChild(name: string, kind: keyof typeof kinds, attributes: SpanAttributes = {}): Span {
@@ -133,14 +139,6 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
   internal: SpanKind.INTERNAL,
 };
-
-/** A malformed context is ignored: the span then begins a trace. */
-function toContext(parent: TraceContext | undefined): Context {
-  const spanContext = parent && parseTraceParent(parent.traceparent);
-  if (!spanContext) return ROOT_CONTEXT;
-  const traceState = parent.tracestate === undefined ? undefined : createTraceState(parent.tracestate);
-  return trace.setSpanContext(ROOT_CONTEXT, { ...spanContext, isRemote: true, ...(traceState && { traceState }) });
-}
 
 function createSampler({ sampler: { name, ratio } }: TracingSettings): Sampler {
   // `always_on` and `always_off` are the ratios 1 and 0.
@@ -222,12 +220,4 @@ class OtlpExporter implements SpanExporter {
     await response.body?.cancel();
     if (!response.ok) throw new Error(`it responded with the status ${response.status}`);
   }
-}
-
-/** `fetch` names the reason in the cause of its error; an error of several addresses of a host has no message. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
-  return error.cause === undefined ? error.message : reasonOf(error.cause);
 }

@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { reasonOf } from '../../common/reason-of.ts';
 import { DatabaseUnavailable, StatementTooSlow, UniqueViolation } from '../database/database.ts';
 
 /**
@@ -60,14 +61,14 @@ const poolerReason =
 export function translatePostgresError(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   if (error instanceof DatabaseError) return translateServerError(error);
-  return isConnectionError(error) ? new PostgresUnavailable('lost', messageOf(error), { cause: error }) : error;
+  return isConnectionError(error) ? new PostgresUnavailable('lost', reasonOf(error), { cause: error }) : error;
 }
 
 /** A connection could not be opened, whatever the reason: a certificate that is not trusted, a missing password. */
 export function translateConnectError(error: unknown): DatabaseUnavailable {
   const translated = translatePostgresError(error);
   if (translated instanceof DatabaseUnavailable) return translated;
-  return new PostgresUnavailable('fault', messageOf(error), { cause: error });
+  return new PostgresUnavailable('fault', reasonOf(error), { cause: error });
 }
 
 function translateServerError(error: DatabaseError): Error {
@@ -102,10 +103,4 @@ function isConnectionError(error: unknown): error is Error {
     error instanceof AggregateError ||
     clientMessages.some((text) => error.message.startsWith(text))
   );
-}
-
-/** A host name with several addresses fails with one error for each address. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(String).join(', ');
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { reasonOf } from '../../common/reason-of.ts';
 import { createRedisClient } from '../../common/redis-client.ts';
 import type { Log } from '../../log/log.ts';
 
@@ -180,10 +181,4 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Neither the messages nor the codes contain the password. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.message || String('code' in error ? error.code : error.name);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { reasonOf } from '../../common/reason-of.ts';
 import {
   type Bus,
   type BusKind,
@@ -205,10 +206,4 @@ export class NetworkBus implements Bus {
 function retryDelay(failures: number): number {
   if (failures === 0) return 0;
   return Math.min(maxRetryDelayMs, 50 * 2 ** failures) * (0.5 + Math.random() / 2);
-}
-
-/** An error of several addresses of a host has no message of its own. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }
