@@ -1,7 +1,6 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { contain } from '../../common/contain.ts';
-import { yieldWhenDue } from '../../common/event-loop.ts';
 import { type Answer, jsonOf } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/selected-fields.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
@@ -27,8 +26,6 @@ const maxDrainedBytes = 1_000_000;
 const maxDrainedPieces = 1_024;
 /** The same maximum for an answer with status 503. */
 const maxUnwantedBytes = 16_384;
-/** The bytes of a digest between which the event loop runs other work. */
-const stepBytes = 65_536;
 
 /**
  * Writes an answer together with the other answers of the turn. A success is `application/json` for a client that
@@ -141,16 +138,6 @@ function pushCaching(headers: string[], { maxAge }: CachePolicy, entityTag: stri
 function createEntityTag(mediaType: string, content: string | Buffer): string {
   const digest = hash('sha256', `${mediaType}\n${content}`, 'base64url');
   return `"${digest.slice(0, 27)}"`;
-}
-
-/** A digest of a long content. The event loop runs other work between its steps: the digest of 8 MB takes 10 ms. */
-export async function digestInSteps(content: Buffer): Promise<string> {
-  const digest = createHash('sha256');
-  for (let start = 0; start < content.length; start += stepBytes) {
-    await yieldWhenDue();
-    digest.update(content.subarray(start, start + stepBytes));
-  }
-  return digest.digest('base64url');
 }
 
 /** Whether an `If-None-Match` header names the tag; the comparison is weak (RFC 9110, 13.1.2). */
