@@ -4,24 +4,19 @@ const minIntervalMs = 10_000;
 
 /** The reasons that were reported recently, so that a fault that repeats does not fill the log. */
 export class RecentReports {
-  readonly #intervalMs: number;
-  readonly #maxReasons: number;
-  /** The time of the last report of each reason, by `performance.now()`. */
-  readonly #reportedAt = new Map<string, number>();
+  readonly #reported: FixedWindow;
+  readonly #reasons: FixedWindow;
 
   /** `maxReasons`: further reasons are not reported within the interval; needed if clients choose them. */
   constructor({ intervalMs = minIntervalMs, maxReasons = Number.POSITIVE_INFINITY } = {}) {
-    this.#intervalMs = intervalMs;
-    this.#maxReasons = maxReasons;
+    const windowSeconds = intervalMs / 1_000;
+    this.#reported = new FixedWindow({ limit: 1, windowSeconds });
+    this.#reasons = new FixedWindow({ limit: maxReasons, windowSeconds });
   }
 
   /** Whether the reason must be reported now; if so, it counts as reported. */
   isDue(reason: string): boolean {
-    const now = performance.now();
-    for (const [known, at] of this.#reportedAt) if (now - at >= this.#intervalMs) this.#reportedAt.delete(known);
-    if (this.#reportedAt.has(reason) || this.#reportedAt.size >= this.#maxReasons) return false;
-    this.#reportedAt.set(reason, now);
-    return true;
+    return !this.#reported.charge(reason).isOver && !this.#reasons.charge('').isOver;
   }
 }
 
