@@ -1,5 +1,5 @@
 import type { CredentialWatch, Revocation } from '../identity/credential-watch.ts';
-import { type Bus, type BusMessage, commonTopic } from './bus/bus.ts';
+import { type Bus, type BusMessage, commonTopic, type NodeMessage } from './bus/bus.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Presence } from './presence/presence.ts';
 
@@ -31,19 +31,8 @@ function handle(message: BusMessage, parts: CommonMessageParts): void {
     case 'anythingMayHaveChanged':
       return checkAll(parts);
     // The messages of other topics.
-    case 'roomChanged':
-    case 'roomDeleted':
-    case 'roomMayHaveChanged':
-    case 'roomRead':
-    case 'userMuted':
-    case 'membershipsChanged':
-    case 'nodesAsked':
-    case 'nodeAnswered':
-    case 'presencePageReported':
-    case 'typingStopped':
-      return;
     default:
-      message satisfies never;
+      message satisfies { roomId: string } | { userId: string } | NodeMessage;
   }
 }
 
