@@ -1,11 +1,10 @@
 import DataLoader from 'dataloader';
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import type { LogPosition } from '../event-log/events.ts';
 import { findUserHead } from '../event-log/user-events.ts';
-import { findLastPosts, type PostReading } from '../lists/post-lists.ts';
-import { dialectOf } from '../sql/sql-dialect.ts';
-import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
+import { columnsOf, findLastPosts, type PostReading } from '../lists/post-lists.ts';
+import { createListStatement } from '../sql/statement.ts';
+import { type PostRow, type PublicUser, publicUserColumns, type RoomRow, roomColumns } from '../tables.ts';
 import { findReadUpTo, findUnread, type UserAndRooms } from './read-positions.ts';
 import { findDirectUsers } from './rooms.ts';
 import { findEmails } from './users.ts';
@@ -25,14 +24,11 @@ export function createLoaders(db: Db, reading: () => PostReading) {
   const byFunction = new Map<BatchRead<unknown>, DataLoader<string, unknown>>();
   const readUpTo = createUserRoomLoader(db, findReadUpTo);
   return {
-    user: createLoader<PublicUser>((ids) => findByIds(db, 'users', ids)),
+    user: createLoader<PublicUser>((ids) => findUsers(db, ids)),
     /** The e-mail of a user, for viewers who may see it. It is read after the user, so it is at least as new. */
-    email: new DataLoader<string, string | null>(async (ids) => {
-      const emails = await findEmails(db, ids);
-      return ids.map((id) => emails.get(id) ?? null);
-    }),
-    post: createLoader<PostRow>((ids) => findByIds(db, 'posts', ids)),
-    room: createLoader<RoomRow>((ids) => findByIds(db, 'rooms', ids)),
+    email: createBatchLoader(db, findEmails),
+    post: createLoader<PostRow>((ids) => findPosts(db, ids)),
+    room: createLoader<RoomRow>((ids) => findRooms(db, ids)),
     /** The position of the latest event in the log of a user. */
     userHead: new DataLoader<string, LogPosition>((ids) => Promise.all(ids.map((id) => findUserHead(db, id)))),
     /** The id of the other user of a direct room of a user. */
@@ -118,50 +114,16 @@ function createLastPostsLoader(db: Db, reading: PostReading, last: number): Data
   return new DataLoader(find, { maxBatchSize: Math.ceil(most / last) });
 }
 
-interface Rows {
-  users: PublicUser;
-  posts: PostRow;
-  rooms: RoomRow;
-}
-
-/** Whether a row is not being deleted in the background. */
-const isNotDeleted: { [Table in keyof Rows]: RawBuilder<boolean> } = {
-  users: sql`1 = 1`,
-  posts: arePostsNotErased('posts.authorId'),
-  rooms: sql`"deletedAt" is null`,
-};
-
-/** The maximum number of ids for which a compiled statement is cached; a page has no more rows. */
-const maxCachedIds = 100;
-/** Compiled statements per database, because databases differ in their SQL. */
-const compiledByIds = new WeakMap<object, Map<string, CompiledQuery>>();
-
-/** The rows with these ids, in any order. The statement is compiled once for each number of ids. */
-async function findByIds<Table extends keyof Rows>(
-  db: Db,
-  table: Table,
-  ids: readonly string[],
-): Promise<Rows[Table][]> {
-  const { adapter } = db.getExecutor();
-  const cache = compiledByIds.get(adapter) ?? new Map<string, CompiledQuery>();
-  compiledByIds.set(adapter, cache);
-  const key = `${table} ${ids.length}`;
-  const compiled = cache.get(key) ?? compileByIds(db, table, ids);
-  if (ids.length <= maxCachedIds) cache.set(key, compiled);
-  const { rows } = await db.executeQuery<Rows[Table]>({ ...compiled, parameters: ids } as CompiledQuery<Rows[Table]>);
-  return rows;
-}
-
-const columnsOfRows: { [Table in keyof Rows]: readonly (keyof Rows[Table] & string)[] } = {
-  users: publicUserColumns,
-  posts: postColumns,
-  rooms: roomColumns,
-};
-
-function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
-  const { ref } = db.dynamic;
-  const columns = columnsOfRows[table].map((column) =>
-    column === 'body' ? dialectOf(db).countedBody().as(column) : ref(column),
-  );
-  return db.selectFrom(table).where('id', 'in', ids).where(isNotDeleted[table]).select(columns).compile();
-}
+const findUsers = createListStatement((db, ids) =>
+  db.selectFrom('users').select(publicUserColumns).where('id', 'in', ids),
+);
+const findPosts = createListStatement((db, ids) =>
+  db
+    .selectFrom('posts')
+    .select(columnsOf(db, { readsBodies: true }))
+    .where('id', 'in', ids)
+    .where(arePostsNotErased('posts.authorId')),
+);
+const findRooms = createListStatement((db, ids) =>
+  db.selectFrom('rooms').select(roomColumns).where('id', 'in', ids).where('deletedAt', 'is', null),
+);

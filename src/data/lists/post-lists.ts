@@ -48,7 +48,7 @@ export interface PostReading {
 
 const withoutBody = postColumns.filter((column) => column !== 'body').map((column) => `posts.${column}` as const);
 
-function columnsOf(db: Db, { readsBodies }: Pick<PostReading, 'readsBodies'>) {
+export function columnsOf(db: Db, { readsBodies }: Pick<PostReading, 'readsBodies'>) {
   const body = readsBodies ? dialectOf(db).countedBody() : sql<string | null>`null`;
   return [...withoutBody, body.as('body')];
 }

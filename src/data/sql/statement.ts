@@ -86,6 +86,22 @@ function keyOf(values: object): string {
   return key;
 }
 
+/** A page has no more rows. */
+const maxCachedLength = 100;
+
+/** A statement with a list of ids, which is compiled once for each number of ids up to that of a page. */
+export function createListStatement<Row>(
+  build: (db: Db, ids: readonly string[]) => Compilable<Row>,
+): (db: Db, ids: readonly string[]) => Promise<Row[]> {
+  const byLength = new Map<number, Statement<readonly string[], Row>>();
+  return (db, ids) => {
+    const create = () => createStatement((db, slots: readonly string[]) => build(db, Object.values(slots)));
+    const statement = byLength.get(ids.length) ?? create();
+    if (ids.length <= maxCachedLength) byLength.set(ids.length, statement);
+    return statement(db, ids);
+  };
+}
+
 /** A function that finds the row of an id, or of another unique key, with a statement for each lock of the row. */
 export function createFinder<Row>(
   build: (
