@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Entry } from './batch.ts';
 import { BadRecord, parseRecord } from './records.ts';
@@ -105,8 +106,8 @@ export class InputUnreadable extends Error {
 export async function openInput(file: string): Promise<Input> {
   const source: Readable = file === '-' ? process.stdin : createReadStream(file);
   try {
-    const { head, all } = await peek(source, gzipMagic.length);
-    const bytes = file.endsWith('.gz') || head.equals(gzipMagic) ? gunzip(all) : all;
+    const head = await peek(source, gzipMagic.length);
+    const bytes = file.endsWith('.gz') || head.equals(gzipMagic) ? gunzip(source) : source;
     return { bytes: explainFailures(file, bytes), [Symbol.asyncDispose]: async () => void source.destroy() };
   } catch (error) {
     throw new InputUnreadable(file, error);
@@ -121,27 +122,23 @@ async function* explainFailures(file: string, bytes: AsyncIterable<Buffer>): Asy
   }
 }
 
-/** Reads the first bytes as `head`; `all` also contains them. */
-async function peek(source: Readable, length: number): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> {
-  const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
+/** The first bytes of a stream, which keeps them. */
+async function peek(source: Readable, length: number): Promise<Buffer> {
   let head = Buffer.alloc(0);
   while (head.length < length) {
-    const { done, value } = await chunks.next();
-    if (done) break;
-    head = Buffer.concat([head, value]);
+    await once(source, 'readable');
+    const chunk = source.read();
+    if (chunk === null) break;
+    head = Buffer.concat([head, chunk]);
   }
-  return { head: head.subarray(0, length), all: chain(head, chunks) };
-}
-
-async function* chain(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  source.unshift(head);
+  return head.subarray(0, length);
 }
 
 /** Errors are thrown to the consumer of the iterable. */
-function gunzip(compressed: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+function gunzip(compressed: Readable): AsyncIterable<Buffer> {
   const gunzip = createGunzip();
   // It may fail before the consumer starts to read, for example while the database is opened.
   gunzip.on('error', () => {});
-  return pipeline(Readable.from(compressed), gunzip, () => {});
+  return pipeline(compressed, gunzip, () => {});
 }
