@@ -23,20 +23,10 @@ export function findRowReader<Column extends { name: string; dataTypeID?: number
  */
 function compile(columns: readonly { name: string }[], parsers: readonly Parser[]): RowReader {
   const entries = columns.map(({ name }, index) => `${JSON.stringify(name)}: ${printValue(index, parsers[index])}`);
-  try {
-    return new Function('parsers', `return (values) => ({ ${entries.join(', ')} });`)(parsers) as RowReader;
-  } catch {
-    // The process does not allow code generation from strings.
-    return (values) =>
-      Object.fromEntries(columns.map(({ name }, index) => [name, parse(values[index], parsers[index])]));
-  }
+  return new Function('parsers', `return (values) => ({ ${entries.join(', ')} });`)(parsers) as RowReader;
 }
 
 function printValue(index: number, parser: Parser): string {
   const value = `values[${index}]`;
   return parser ? `${value} === null ? null : parsers[${index}](${value})` : value;
-}
-
-function parse(value: unknown, parser: Parser): unknown {
-  return parser && typeof value === 'string' ? parser(value) : value;
 }
