@@ -9,6 +9,8 @@ export function readWebSocketClient(): Promise<string> {
 
 /** A page of the server that includes all its scripts and styles. */
 export interface HtmlPage {
+  /** As UTF-8. */
+  html: Uint8Array;
   gzip: Uint8Array;
   /** Weak, because it is the same for the compressed and the uncompressed page. */
   etag: string;
@@ -49,7 +51,7 @@ export async function createHtmlPage(url: string, { constants = {}, policy, ...g
     "frame-ancestors 'none'",
   ].join('; ');
   const etag = `W/"${hash('sha256', `${contentSecurityPolicy}${html}`, 'base64url').slice(0, 22)}"`;
-  return { gzip: gzipSync(html), etag, contentSecurityPolicy };
+  return { html: Buffer.from(html), gzip: gzipSync(html), etag, contentSecurityPolicy };
 }
 
 /** The sources of a policy that allow only these elements in the page, scripts or styles. */

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { gunzip } from 'node:zlib';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { Config } from '../../config/config.ts';
 import type { Exchange, Serve } from '../http/exchange.ts';
@@ -56,7 +54,7 @@ async function writePage(page: HtmlPage, { request, response }: Exchange): Promi
   const shared = headersOf(page);
   if (namesEntityTag(request.headers['if-none-match'], page.etag)) return void response.writeHead(304, shared).end();
   const isCompressed = acceptsGzip(request.headers['accept-encoding']);
-  const content = isCompressed ? page.gzip : await uncompress(page);
+  const content = isCompressed ? page.gzip : page.html;
   await yieldWhenDue();
   response.writeHead(200, {
     ...shared,
@@ -65,15 +63,6 @@ async function writePage(page: HtmlPage, { request, response }: Exchange): Promi
     'content-length': content.length,
   });
   response.end(request.method === 'HEAD' ? undefined : content);
-}
-
-const uncompressed = new WeakMap<HtmlPage, Promise<Buffer>>();
-
-/** GraphiQL has 9 MB, and a client may ask for it any number of times: all answers share one copy. */
-function uncompress(page: HtmlPage): Promise<Buffer> {
-  const bytes = uncompressed.get(page) ?? promisify(gunzip)(page.gzip);
-  uncompressed.set(page, bytes);
-  return bytes;
 }
 
 function headersOf({ etag, contentSecurityPolicy }: HtmlPage): Record<string, string> {
