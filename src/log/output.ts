@@ -25,7 +25,7 @@ export class Output {
     // Node opens the stream at its first use, which puts a pipe or a socket into non-blocking mode: writeSync then
     // fails with EAGAIN instead of blocking. Other code may also write to the stream; its failures must not end the
     // process.
-    process.stderr.on('error', ignore);
+    process.stderr.on('error', () => {});
     process.once('exit', () => this.#flushAtExit());
   }
 
@@ -105,5 +105,3 @@ function describeDropped(count: number): string {
 function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
-
-function ignore(): void {}

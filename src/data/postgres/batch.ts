@@ -71,7 +71,7 @@ export class Batch extends Query {
   #rows: unknown[] = [];
 
   constructor(statements: readonly Statement[], options: BatchOptions) {
-    super('', [], ignore);
+    super('', [], () => {});
     this.#options = options;
     this.#sent = statements.map((statement) => {
       const name = options.names.nameOf(statement.sql);
@@ -166,5 +166,3 @@ function parseInteger(text: string): number {
 }
 
 const noRow = findRowReader([]);
-
-function ignore(): void {}

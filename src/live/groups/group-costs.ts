@@ -54,7 +54,7 @@ export class GroupCosts {
     if (this.#isKnown(group)) return false;
     const charging = (async () => charge())();
     // Meanwhile other subscriptions to the group wait; if this charge is refused, the next of them is charged.
-    const settled = charging.then(ignore, ignore).then(() => void this.#charging.delete(group));
+    const settled = charging.catch(() => {}).then(() => void this.#charging.delete(group));
     this.#charging.set(group, settled);
     await charging;
     this.#recordClosed(group);
@@ -122,5 +122,3 @@ export class GroupCosts {
     }
   }
 }
-
-function ignore(): void {}
