@@ -35,7 +35,7 @@ export async function importFile(args: string[]): Promise<number> {
     for await (const entries of readBatches(input.bytes)) {
       report.add(await database.transaction((db) => writeBatch(db, entries, isStrict)));
       await updateStatistics(database);
-      if (report.hasStopped) break;
+      if (report.stoppedAt !== undefined) break;
     }
   } finally {
     // The report is also written after a failure, because committed batches are kept.

@@ -1,23 +1,19 @@
 /** Runs one work at a time. A run may miss what has led to a request meanwhile, so it is then repeated once. */
 export class CoalescedWork {
   readonly #work: () => Promise<unknown>;
-  #running: Promise<void> | undefined;
+  /** Undefined while nothing runs. */
+  running: Promise<void> | undefined;
   #isDue = false;
 
   constructor(work: () => Promise<unknown>) {
     this.#work = work;
   }
 
-  /** Undefined while nothing runs. */
-  get running(): Promise<void> | undefined {
-    return this.#running;
-  }
-
   /** Resolves when a run that began after the request has ended. @throws any error of the work. */
   request(): Promise<void> {
     this.#isDue = true;
-    this.#running ??= this.#run();
-    return this.#running;
+    this.running ??= this.#run();
+    return this.running;
   }
 
   async #run(): Promise<void> {
@@ -28,7 +24,7 @@ export class CoalescedWork {
       }
     } finally {
       // In the same synchronous step as the last check of `#isDue`, so that no request is missed.
-      this.#running = undefined;
+      this.running = undefined;
     }
   }
 }

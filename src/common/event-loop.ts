@@ -1,11 +1,7 @@
 /** Items that wait, in one queue per caller. The callers take turns, so that a caller with many items delays no other. */
 export class FairQueue<Item> {
   readonly #queues = new Map<string, Set<Item>>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  size = 0;
 
   sizeOf(caller: string): number {
     return this.#queues.get(caller)?.size ?? 0;
@@ -16,7 +12,7 @@ export class FairQueue<Item> {
     const queue = this.#queues.get(caller) ?? new Set();
     if (queue.has(item)) return;
     this.#queues.set(caller, queue.add(item));
-    this.#size += 1;
+    this.size += 1;
   }
 
   /** Removes the first item of the next caller that `mayTake`, and moves this caller to the end. */
@@ -36,7 +32,7 @@ export class FairQueue<Item> {
   delete(caller: string, item: Item): void {
     const queue = this.#queues.get(caller);
     if (!queue?.delete(item)) return;
-    this.#size -= 1;
+    this.size -= 1;
     if (queue.size === 0) this.#queues.delete(caller);
   }
 }

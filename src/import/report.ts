@@ -12,23 +12,14 @@ export class Report {
   readonly #added: Counts = { rooms: 0, users: 0, posts: 0 };
   readonly #existing: Counts = { rooms: 0, users: 0, posts: 0 };
   #correctedTitles = 0;
-  #refused = 0;
+  refused = 0;
   /** The number of the line at which a strict import stopped. */
-  #stoppedAt: number | undefined;
+  stoppedAt: number | undefined;
   #shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(stderr: WriteStream, isStrict: boolean) {
     this.#stderr = stderr;
     this.#isStrict = isStrict;
-  }
-
-  get refused(): number {
-    return this.#refused;
-  }
-
-  /** Whether a line was refused that ends a strict import. */
-  get hasStopped(): boolean {
-    return this.#stoppedAt !== undefined;
   }
 
   add({ added, existing, correctedTitles, refusals }: Outcome): void {
@@ -37,8 +28,8 @@ export class Report {
       this.#existing[noun] += existing[noun];
     }
     this.#correctedTitles += correctedTitles;
-    this.#refused += refusals.length;
-    if (this.#isStrict) this.#stoppedAt = refusals[0]?.line;
+    this.refused += refusals.length;
+    if (this.#isStrict) this.stoppedAt = refusals[0]?.line;
     if (refusals.length > 0) this.clearProgress();
     for (const { line, reason } of refusals) this.#stderr.write(`line ${line}: ${reason}\n`);
     this.#showProgress();
@@ -57,10 +48,10 @@ export class Report {
       `${this.#describeSpeed()}\n`,
       ...rows,
       ...(this.#correctedTitles > 0 ? [`${titles} had control characters replaced by spaces\n`] : []),
-      `lines refused: ${format(this.#refused)}\n`,
-      ...(this.#stoppedAt === undefined
+      `lines refused: ${format(this.refused)}\n`,
+      ...(this.stoppedAt === undefined
         ? []
-        : [`stopped at line ${this.#stoppedAt}, because of --strict: no later line was imported\n`]),
+        : [`stopped at line ${this.stoppedAt}, because of --strict: no later line was imported\n`]),
     ].join('');
   }
 
@@ -72,7 +63,7 @@ export class Report {
 
   #describeSpeed(): string {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
-    const records = nouns.reduce((sum, noun) => sum + this.#added[noun] + this.#existing[noun], this.#refused);
+    const records = nouns.reduce((sum, noun) => sum + this.#added[noun] + this.#existing[noun], this.refused);
     return `${countOf(records, 'record')} in ${seconds.toFixed(1)} s`;
   }
 }

@@ -36,9 +36,8 @@ export interface LongConnection extends Failing {
 
 /** The long connections of this node. */
 export class LongConnections {
-  readonly #byId = new Map<string, LongConnection>();
   /** In the order in which they were opened. */
-  readonly byId: ReadonlyMap<string, LongConnection> = this.#byId;
+  readonly byId = new Map<string, LongConnection>();
   readonly #load: RecentLoad;
   #areDrained = false;
 
@@ -47,19 +46,19 @@ export class LongConnections {
   }
 
   add(connection: LongConnection): void {
-    this.#byId.set(connection.id, connection);
+    this.byId.set(connection.id, connection);
     // A request that had begun before the server stopped may open a stream after the others were closed.
     if (this.#areDrained) connection.drain();
   }
 
   delete(connection: LongConnection): void {
-    this.#byId.delete(connection.id);
+    this.byId.delete(connection.id);
     this.#countDeliveries(connection);
   }
 
   /** Adds the deliveries so far to the load. */
   async countDeliveries(): Promise<void> {
-    for (const connection of this.#byId.values()) {
+    for (const connection of this.byId.values()) {
       await yieldWhenDue();
       this.#countDeliveries(connection);
     }
@@ -71,7 +70,7 @@ export class LongConnections {
    */
   async drain(seconds: number): Promise<void> {
     const maxBatches = Math.max(1, (seconds * 1_000) / batchMs);
-    const remaining = [...this.#byId.values()];
+    const remaining = [...this.byId.values()];
     const batchSize = Math.max(minBatch, Math.ceil(remaining.length / maxBatches));
     while (remaining.length > 0) {
       containEach(remaining.splice(0, batchSize), (connection) => connection.drain());
@@ -79,7 +78,7 @@ export class LongConnections {
     }
     this.#areDrained = true;
     // Others were opened during the batches.
-    containEach(this.#byId.values(), (connection) => connection.drain());
+    containEach(this.byId.values(), (connection) => connection.drain());
   }
 
   #countDeliveries(connection: LongConnection): void {

@@ -5,25 +5,21 @@ import type { DatabaseOptions } from './database.ts';
 export class FaultReports {
   readonly #listener: Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
   readonly #recent = new RecentReports();
-  #isRecoveryDue = false;
+  isRecoveryDue = false;
 
   constructor(listener: Pick<DatabaseOptions, 'onFault' | 'onRecovery'>) {
     this.#listener = listener;
   }
 
-  get isRecoveryDue(): boolean {
-    return this.#isRecoveryDue;
-  }
-
   reportFault(reason: string): void {
     if (!this.#recent.isDue(reason)) return;
-    this.#isRecoveryDue = true;
+    this.isRecoveryDue = true;
     this.#listener.onFault?.(reason);
   }
 
   reportRecovery(): void {
-    if (!this.#isRecoveryDue) return;
-    this.#isRecoveryDue = false;
+    if (!this.isRecoveryDue) return;
+    this.isRecoveryDue = false;
     this.#listener.onRecovery?.();
   }
 }

@@ -51,7 +51,7 @@ export class Follower implements Member {
   readonly feed: Feed;
   /** The position of the latest event that was sent, or that the selection left out. */
   position: LogPosition;
-  #group: Group | undefined = undefined;
+  group: Group | undefined = undefined;
   #isReading = false;
   /** The feed's generation in which the position was last found in the log. */
   #generation = unchecked;
@@ -70,14 +70,10 @@ export class Follower implements Member {
     return encodeCursor({ roomId: this.feed.roomId, ...this.position });
   }
 
-  get group(): Group | undefined {
-    return this.#group;
-  }
-
   /** Joins a group, or moves to another group, and keeps its position. */
   enter(group: Group): void {
-    this.#group?.remove(this);
-    this.#group = group;
+    this.group?.remove(this);
+    this.group = group;
     group.add(this);
     if (this.feed.deleted) this.stream.onDeleted(this);
     else this.stream.catchUp(this);
@@ -85,8 +81,8 @@ export class Follower implements Member {
 
   /** Receives no more events. */
   leave(): void {
-    this.#group?.remove(this);
-    this.#group = undefined;
+    this.group?.remove(this);
+    this.group = undefined;
   }
 
   deliver(encoded: EncodedEvent): void {
@@ -110,7 +106,7 @@ export class Follower implements Member {
 
   #stopAt(position: LogPosition): void {
     this.advanceTo(position);
-    this.#group?.fallBehind(this);
+    this.group?.fallBehind(this);
     this.stream.onStopped?.(this);
   }
 
@@ -124,7 +120,7 @@ export class Follower implements Member {
    */
   fallBehind(position = this.position): void {
     this.advanceTo(position);
-    this.#group?.fallBehind(this);
+    this.group?.fallBehind(this);
     this.stream.catchUp(this);
   }
 
@@ -141,13 +137,13 @@ export class Follower implements Member {
     if (this.#isReading) return true;
     this.#isReading = true;
     try {
-      while (this.#group && this.stream.sink) {
+      while (this.group && this.stream.sink) {
         if (this.stream.sink.isFull()) return false;
         this.#skip();
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
-        if (isFound && this.#hasCaughtUp(this.#group)) {
-          this.#group.goLive(this);
+        if (isFound && this.#hasCaughtUp(this.group)) {
+          this.group.goLive(this);
           this.stream.onLive(this);
           return true;
         }
@@ -159,7 +155,7 @@ export class Follower implements Member {
         }
         this.#generation = generation;
         // Events that its group has not executed yet arrive live.
-        if (!isFound && this.#group && this.#hasCaughtUp(this.#group)) continue;
+        if (!isFound && this.group && this.#hasCaughtUp(this.group)) continue;
         if (!(await this.#replay(events))) return true;
         // Many concurrent readers must not keep the event loop from writing to the sockets.
         await setImmediate();
@@ -195,9 +191,9 @@ export class Follower implements Member {
         this.#stopAt(this.position);
         return false;
       }
-      const encoded = await this.#group?.replay(event);
+      const encoded = await this.group?.replay(event);
       const { sink } = this.stream;
-      if (encoded === undefined || encoded === personal || !this.#group || !sink) return true;
+      if (encoded === undefined || encoded === personal || !this.group || !sink) return true;
       if (this.#generation !== this.feed.generation) return true;
       // The event was sent live during this execution.
       if (event.seq <= this.position.seq) continue;

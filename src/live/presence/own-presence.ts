@@ -39,7 +39,8 @@ interface Typing extends Named {
  * have joined or left.
  */
 export class OwnPresence implements PresencePart {
-  readonly #users = new Map<string, Present>();
+  /** By id. */
+  readonly users = new Map<string, Present>();
   /** By address. */
   readonly #anonymous = new Map<string, Present>();
   readonly #typing = new Map<string, Typing>();
@@ -54,12 +55,7 @@ export class OwnPresence implements PresencePart {
   }
 
   get isEmpty(): boolean {
-    return this.#users.size + this.#anonymous.size + this.#typing.size === 0;
-  }
-
-  /** The ids of the present users. */
-  get users(): ReadonlyMap<string, unknown> {
-    return this.#users;
+    return this.users.size + this.#anonymous.size + this.#typing.size === 0;
   }
 
   /** The number of anonymous viewers: one for each connection. */
@@ -71,7 +67,7 @@ export class OwnPresence implements PresencePart {
 
   /** The ids of the first by name. */
   get first(): readonly string[] {
-    const users = [...this.#users.values()].flatMap(({ user }) => user ?? []);
+    const users = [...this.users.values()].flatMap(({ user }) => user ?? []);
     this.#first ??= firstByName(users, maxUsers).map(({ id }) => id);
     return this.#first;
   }
@@ -140,8 +136,8 @@ export class OwnPresence implements PresencePart {
     // An API key belongs to a user of its own.
     const present =
       'keyId' in revoked
-        ? this.#users.values().find(({ keyId }) => keyId === revoked.keyId)
-        : this.#users.get(revoked.userId);
+        ? this.users.values().find(({ keyId }) => keyId === revoked.keyId)
+        : this.users.get(revoked.userId);
     if (present) this.#endAbsences(present);
   }
 
@@ -151,7 +147,7 @@ export class OwnPresence implements PresencePart {
   }
 
   *#all(): Generator<Present> {
-    yield* this.#users.values();
+    yield* this.users.values();
     yield* this.#anonymous.values();
   }
 
@@ -171,7 +167,7 @@ export class OwnPresence implements PresencePart {
   }
 
   #placeOf({ user, address }: PresentViewer): [all: Map<string, Present>, key: string] {
-    return user ? [this.#users, user.id] : [this.#anonymous, address];
+    return user ? [this.users, user.id] : [this.#anonymous, address];
   }
 
   #dropIfGone(present: Present): void {
