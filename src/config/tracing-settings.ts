@@ -11,19 +11,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-export interface TracingSettings {
-  /** Where spans are sent; it contains no credentials. */
-  url: string;
-  /** Often credentials. */
-  headers: Record<string, string>;
-  /** Attributes of this process. */
-  resource: Record<string, string>;
-  sampler: { name: (typeof samplers)[number]; ratio: number };
-  /** Whether the spans of operations contain their documents. */
-  hasDocuments: boolean;
-  /** Whether an operation continues the trace of its client, which then decides whether it is recorded. */
-  followsClients: boolean;
-}
+export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
 
 /** All report a bad setting and continue, so that all of them are reported. */
 export interface SettingReaders {
@@ -35,14 +23,16 @@ export interface SettingReaders {
 }
 
 /** Undefined if no traces are sent. */
-export function readTracing({ parsed, optional, flag }: SettingReaders): TracingSettings | undefined {
+export function readTracing({ parsed, optional, flag }: SettingReaders) {
   const all = optional('OTEL_EXPORTER_OTLP_ENDPOINT', parseEndpoint);
-  // The path of OTLP is added only to the endpoint of all signals.
+  // Where spans are sent; it contains no credentials. The path of OTLP is added only to the endpoint of all signals.
   const url =
     optional('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', parseEndpoint) ?? (all && `${all.replace(/\/$/, '')}/v1/traces`);
   const serviceName = optional('OTEL_SERVICE_NAME', parseServiceName);
   const settings = {
+    /** Often credentials. */
     headers: parsed('OTEL_EXPORTER_OTLP_HEADERS', '', parseHeaders),
+    /** Attributes of this process. */
     resource: {
       'service.name': 'postroom',
       ...parsed('OTEL_RESOURCE_ATTRIBUTES', '', (list, name) => parsePairs(list, name)),
@@ -52,7 +42,9 @@ export function readTracing({ parsed, optional, flag }: SettingReaders): Tracing
       name: parsed('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseChoice(samplers)),
       ratio: Number(parsed('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio)),
     },
+    /** Whether the spans of operations contain their documents. */
     hasDocuments: flag('TRACE_DOCUMENTS', false),
+    /** Whether an operation continues the trace of its client, which then decides whether it is recorded. */
     followsClients: flag('TRACE_CLIENTS', true),
   };
   return flag('OTEL_SDK_DISABLED', false) || url === undefined ? undefined : { url, ...settings };
