@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { chunksOf } from '../common/chunks.ts';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import type { Db } from '../data/database/database.ts';
 import { findApiKeys } from '../data/domain/api-keys.ts';
@@ -109,9 +110,8 @@ export class CredentialWatch {
   }
 
   async #checkBatches(): Promise<void> {
-    const all = [...this.#watched];
-    for (let from = 0; from < all.length; from += batchLength) {
-      await this.#check(all.slice(from, from + batchLength));
+    for (const batch of chunksOf([...this.#watched], batchLength)) {
+      await this.#check(batch);
       await setImmediate();
     }
   }
