@@ -4,36 +4,33 @@ import { CoalescedWork } from '../common/coalesced-work.ts';
 const everyMs = 60_000;
 const retryMs = 1_000;
 
+export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
+
 /** Work that runs every minute and when it is started, and again after a second if it has failed. */
-export class BackgroundWork {
-  readonly #stopping = new AbortController();
-  readonly #timer = setInterval(() => this.start(), everyMs).unref();
-  readonly #work: CoalescedWork;
-
-  constructor(work: (signal: AbortSignal) => Promise<void>, onError: (error: unknown) => void) {
-    const { signal } = this.#stopping;
-    this.#work = new CoalescedWork(async () => {
-      if (signal.aborted) return;
-      try {
-        await work(signal);
-      } catch (error) {
-        // Such as a lock that was not free in time.
-        onError(error);
-        this.start();
-        await wait(retryMs, undefined, { ref: false, signal }).catch(() => {});
-      }
-    });
-  }
-
-  start(): void {
-    void this.#work.request();
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#stopping.abort();
-    await this.#work.running;
-  }
+export function createBackgroundWork(work: (signal: AbortSignal) => Promise<void>, onError: (error: unknown) => void) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const start = () => void running.request();
+  const running = new CoalescedWork(async () => {
+    if (signal.aborted) return;
+    try {
+      await work(signal);
+    } catch (error) {
+      // Such as a lock that was not free in time.
+      onError(error);
+      start();
+      await wait(retryMs, undefined, { ref: false, signal }).catch(() => {});
+    }
+  });
+  const timer = setInterval(start, everyMs).unref();
+  return {
+    start,
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running.running;
+    },
+  };
 }
 
 /**

@@ -18,7 +18,7 @@ import { deleteMember } from '../data/domain/memberships.ts';
 import { lockRooms, updateRoom } from '../data/domain/rooms.ts';
 import type { NewPlainEvent } from '../data/event-log/events.ts';
 import type { Bus } from '../live/bus/bus.ts';
-import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
+import { type BackgroundWork, createBackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
 import { type ChangeRecord, commitChange } from './commit-change.ts';
 
 /** Deletes the rows of deleted accounts and rooms, also those that another process has left. */
@@ -31,7 +31,7 @@ export function createDeletions(
   const step = { limit: rowsPerStep[database.kind], extensionTables };
   // Accounts come first, because a person waits for the erasure of their data.
   const run = async () => !((await eraseAccount(database, bus, step)) || (await deleteRoom(database, step)));
-  return new BackgroundWork(async (signal) => {
+  return createBackgroundWork(async (signal) => {
     if (await hasUnfinishedDeletions(database.checks)) await runInSteps(run, signal);
   }, onError);
 }

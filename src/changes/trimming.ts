@@ -3,7 +3,7 @@ import { deleteKeysBefore } from '../data/domain/idempotency-keys.ts';
 import { deleteEndedAttempts } from '../data/domain/sign-in-attempts.ts';
 import { findSurplus, trimByAge, trimRoom } from '../data/event-log/events.ts';
 import type { Retention } from '../live/feed/room-log.ts';
-import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
+import { type BackgroundWork, createBackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -17,7 +17,7 @@ export function createTrimming(
   retention: Retention,
   onError: (error: unknown) => void,
 ): BackgroundWork {
-  return new BackgroundWork(async (signal) => {
+  return createBackgroundWork(async (signal) => {
     const now = Date.now();
     const startedAt = performance.now();
     /** It doubles with each minute of a run: events may be added faster than small steps delete them. */

@@ -4,7 +4,7 @@ import type { Database } from '../data/database/database.ts';
 import type { LogPosition } from '../data/event-log/events.ts';
 import { findMovedHeads } from '../data/event-log/moved-heads.ts';
 import type { Bus } from './bus/bus.ts';
-import { Pace } from './pace.ts';
+import { createPace, type Pace } from './pace.ts';
 
 /** Changes by another process must take effect within two seconds. */
 const intervalMs = 1_500;
@@ -39,7 +39,7 @@ export class Comparison<Item> {
 
   constructor(parts: ComparisonParts<Item>) {
     this.#parts = parts;
-    this.#wakeUps = new Pace(oftenMs, () => this.#comparing.request(), parts.onError);
+    this.#wakeUps = createPace(oftenMs, () => this.#comparing.request(), parts.onError);
     parts.bus.onStateChange(() => this.#restart());
   }
 

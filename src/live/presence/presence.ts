@@ -7,7 +7,7 @@ import { type BusMessage, hasOtherNodes, presenceTopic, roomTopic } from '../bus
 import type { FanOut } from '../fan-out.ts';
 import type { AccessHolder, Feed } from '../feed/feed.ts';
 import type { StreamEnd } from '../live-counts.ts';
-import { Pace } from '../pace.ts';
+import { createPace, type Pace } from '../pace.ts';
 import { type StateRequest, type StateStream, StateStreams } from '../states/state-streams.ts';
 import type { Stream } from '../stream.ts';
 import { absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
@@ -53,7 +53,7 @@ class PresenceRoom implements Iterable<AccessHolder> {
     this.#onUnused = onUnused;
     const { fanOut, onError } = parts;
     this.streams = new StateStreams({ fanOut, name: `presence ${roomId}`, read: () => this.read(), onError });
-    this.#sending = new Pace(sendIntervalMs, () => this.streams.send(), onError);
+    this.#sending = createPace(sendIntervalMs, () => this.streams.send(), onError);
     this.own = new OwnPresence(parts.node, (userId) => this.#changeOwn(userId));
     this.reports = new PresenceReports({ roomId, own: this.own, onReport: () => this.#sending.request(), ...parts });
     this.#opened = this.#open();

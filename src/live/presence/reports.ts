@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { yieldWhenDue } from '../../common/event-loop.ts';
 import type { LimitedQueue } from '../../common/limited-queue.ts';
 import { type Bus, hasOtherNodes, type PresencePage } from '../bus/bus.ts';
-import { Pace } from '../pace.ts';
+import { createPace, type Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';
 import type { PresencePart } from './presence-state.ts';
 
@@ -71,7 +71,7 @@ export class PresenceReports {
 
   constructor(parts: PresenceReportsParts) {
     this.#parts = parts;
-    this.#pace = new Pace(intervalMs, () => this.reportChanges(), parts.onError);
+    this.#pace = createPace(intervalMs, () => this.reportChanges(), parts.onError);
   }
 
   /** The pages of all other nodes. */
