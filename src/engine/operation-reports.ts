@@ -5,7 +5,7 @@ import { clientErrors, type ErrorCode } from '../errors.ts';
 import { RecentLoad } from '../live/inventory/load.ts';
 import { LatestRefusals } from '../live/inventory/refusals.ts';
 import type { Log } from '../log/log.ts';
-import { LimitedLines } from '../log/recent-reports.ts';
+import { createLineLimit } from '../log/recent-reports.ts';
 import { readTraceContext, type Span, type SpanAttributes, type Tracing, traceIdOf } from '../tracing/tracing.ts';
 import type { Answer } from './answer.ts';
 import type { CompiledOperation } from './documents/documents.ts';
@@ -60,7 +60,7 @@ export class OperationReports {
   /** By user and by address. */
   readonly load = new RecentLoad();
   readonly refusals = new LatestRefusals();
-  readonly #lines = new LimitedLines();
+  readonly #takeLine = createLineLimit();
 
   /** `slowOperationMs`: 0 logs no slow operations. */
   constructor(
@@ -149,7 +149,7 @@ export class OperationReports {
     const isSlow = durationMs >= this.#slowMs;
     if (!isSlow && !isError(code)) return;
     const message = isSlow ? 'slow operation' : messageOf(code);
-    const omitted = this.#lines.take(`${message} ${code}`);
+    const omitted = this.#takeLine(`${message} ${code}`);
     if (omitted === undefined) return;
     const fields = {
       requestId,

@@ -4,7 +4,7 @@ import type { Database } from '../data/database/database.ts';
 import type { LogPosition } from '../data/event-log/events.ts';
 import { findMovedHeads } from '../data/event-log/moved-heads.ts';
 import type { Bus } from './bus/bus.ts';
-import { createPace, type Pace } from './pace.ts';
+import { createPace } from './pace.ts';
 
 /** Changes by another process must take effect within two seconds. */
 const intervalMs = 1_500;
@@ -27,48 +27,36 @@ export interface ComparisonParts<Item> {
   onError: (error: unknown) => void;
 }
 
+export type Comparison = ReturnType<typeof createComparison>;
+
 /**
  * Compares periodically the positions of this process with the heads of the logs in the database, because messages of the
  * bus may have been lost.
  */
-export class Comparison<Item> {
-  readonly #parts: ComparisonParts<Item>;
-  #timer: NodeJS.Timeout | undefined;
-  readonly #comparing = new CoalescedWork(() => this.#compareAll());
-  readonly #wakeUps: Pace;
-
-  constructor(parts: ComparisonParts<Item>) {
-    this.#parts = parts;
-    this.#wakeUps = createPace(oftenMs, () => this.#comparing.request(), parts.onError);
-    parts.bus.onStateChange(() => this.#restart());
-  }
-
-  /** Starts or stops when it is needed, or needed no longer. */
-  update(): void {
-    if ((this.#timer !== undefined) !== this.#parts.isNeeded()) this.#restart();
-  }
-
-  runSoon(): void {
-    this.#wakeUps.request();
-  }
-
-  #restart(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    const { bus, isNeeded } = this.#parts;
-    // A comparison that takes longer is not repeated at once.
-    const compare = () => this.#comparing.running ?? this.#comparing.request();
-    if (isNeeded()) this.#timer = setInterval(compare, bus.isUp() ? intervalMs : oftenMs).unref();
-  }
-
-  async #compareAll(): Promise<void> {
-    const { list, onError } = this.#parts;
-    for (const chunk of chunksOf([...list()], maxCompared)) await this.#compare(chunk).catch(onError);
-  }
-
-  async #compare(items: readonly Item[]): Promise<void> {
-    const { database, logs, positionOf, onCompared } = this.#parts;
+export function createComparison<Item>(parts: ComparisonParts<Item>) {
+  const { database, bus, logs, isNeeded, list, positionOf, onCompared, onError } = parts;
+  let timer: NodeJS.Timeout | undefined;
+  const compare = async (items: readonly Item[]) => {
     const moved = await findMovedHeads(database.checks, logs, items.map(positionOf));
     for (const item of items) onCompared(item, moved);
-  }
+  };
+  const comparing = new CoalescedWork(async () => {
+    for (const chunk of chunksOf([...list()], maxCompared)) await compare(chunk).catch(onError);
+  });
+  const wakeUps = createPace(oftenMs, () => comparing.request(), onError);
+  const restart = () => {
+    clearInterval(timer);
+    timer = undefined;
+    // A comparison that takes longer is not repeated at once.
+    const run = () => comparing.running ?? comparing.request();
+    if (isNeeded()) timer = setInterval(run, bus.isUp() ? intervalMs : oftenMs).unref();
+  };
+  bus.onStateChange(restart);
+  return {
+    /** Starts or stops when it is needed, or needed no longer. */
+    update() {
+      if ((timer !== undefined) !== isNeeded()) restart();
+    },
+    runSoon: () => wakeUps.request(),
+  };
 }

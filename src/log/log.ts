@@ -3,7 +3,7 @@ import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl } from '../config/database-url.ts';
 import { Output } from './output.ts';
-import { RecentReports } from './recent-reports.ts';
+import { createReportLimit } from './recent-reports.ts';
 
 export type Log = Pick<ReturnType<typeof createLog>, 'error' | 'warn' | 'info' | 'debug' | 'countDropped'>;
 
@@ -40,8 +40,8 @@ export function loggedNameOf(
 
 /** A handler for the failures of work that is repeated by itself, such as once a second while the database is away. */
 export function logFailures(log: Pick<Log, 'error'>, message: string): (error: unknown) => void {
-  const recent = new RecentReports();
+  const isDue = createReportLimit();
   return (error) => {
-    if (recent.isDue(String(error))) log.error({ err: error }, message);
+    if (isDue(String(error))) log.error({ err: error }, message);
   };
 }

@@ -25,7 +25,7 @@ import {
 import { reasonOf } from '../common/reason-of.ts';
 import type { TracingSettings } from '../config/tracing-settings.ts';
 import type { Log } from '../log/log.ts';
-import { RecentReports } from '../log/recent-reports.ts';
+import { createReportLimit } from '../log/recent-reports.ts';
 
 /* The only module that knows OpenTelemetry. It is loaded only if traces are sent. */
 
@@ -166,7 +166,7 @@ class OtlpExporter implements SpanExporter {
   readonly #sending = new Set<Promise<void>>();
   /** The spans that were lost since the last report. */
   #lost = 0;
-  readonly #recent = new RecentReports({ intervalMs: reportIntervalMs });
+  readonly #isDue = createReportLimit({ intervalMs: reportIntervalMs });
 
   constructor(settings: Pick<TracingSettings, 'url' | 'headers'>, log: Pick<Log, 'warn'>) {
     this.#settings = settings;
@@ -191,7 +191,7 @@ class OtlpExporter implements SpanExporter {
 
   /** Logs why spans were lost: all reasons together at most once in a minute. */
   report(reason: string): void {
-    if (!this.#recent.isDue('lost')) return;
+    if (!this.#isDue('lost')) return;
     this.#log.warn({ reason, lost: this.#lost, url: this.#settings.url }, 'spans of traces could not be sent');
     this.#lost = 0;
   }

@@ -10,7 +10,7 @@ import {
   toUnusable,
   type Work,
 } from '../database/database.ts';
-import { FaultReports } from '../database/fault-reports.ts';
+import { createFaultReports, type FaultReports } from '../database/fault-reports.ts';
 import { timed } from '../database/measured-database.ts';
 import type { DatabaseTimings } from '../database/timings.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
@@ -46,7 +46,7 @@ export async function openPostgres(url: string, options: ImplementationOptions):
 }
 
 async function open(url: string, options: ImplementationOptions): Promise<Database> {
-  const reports = new FaultReports(options);
+  const reports = createFaultReports(options);
   const names = new StatementNames();
   let isOpen = false;
   const onError = (error: unknown) => {

@@ -1,5 +1,5 @@
 import { type DatabaseOptions, DatabaseUnavailable } from '../database/database.ts';
-import { FaultReports } from '../database/fault-reports.ts';
+import { createFaultReports, type FaultReports } from '../database/fault-reports.ts';
 import { FlushFailed, SqliteBusy } from './errors.ts';
 import type { SqliteFile } from './file.ts';
 
@@ -24,7 +24,7 @@ export class SqliteHealth {
   constructor(file: SqliteFile, listener: HealthListener) {
     this.#file = file;
     this.#listener = listener;
-    this.#reports = new FaultReports(listener);
+    this.#reports = createFaultReports(listener);
   }
 
   /** From this call on, the database's files must not be moved, replaced or removed. */

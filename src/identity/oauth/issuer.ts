@@ -1,7 +1,7 @@
 import { errors as joseErrors } from 'jose';
 import { ClientError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
-import { RecentReports } from '../../log/recent-reports.ts';
+import { createReportLimit } from '../../log/recent-reports.ts';
 import { type Span, withinSpan } from '../../tracing/tracing.ts';
 import { invalidToken } from '../viewer.ts';
 
@@ -17,7 +17,7 @@ const warningIntervalMs = 60_000;
  */
 export class Issuer {
   readonly #log: Pick<Log, 'debug' | 'warn'>;
-  readonly #recent = new RecentReports({ intervalMs: warningIntervalMs });
+  readonly #isDue = createReportLimit({ intervalMs: warningIntervalMs });
   /** By performance.now(); 0 unless the last request has failed. */
   #pausedUntil = 0;
 
@@ -30,7 +30,7 @@ export class Issuer {
     if (!(error instanceof ClientError) || error.cause === undefined) return;
     const { code, cause } = error;
     if (code === 'UNAUTHENTICATED') this.#log.debug({ reason: cause }, 'access token refused');
-    if (code === 'BAD_GATEWAY' && this.#recent.isDue(code))
+    if (code === 'BAD_GATEWAY' && this.#isDue(code))
       this.#log.warn({ err: cause }, 'the issuer of access tokens fails');
   }
 

@@ -1,6 +1,6 @@
 import { LimitedQueue } from '../../common/limited-queue.ts';
 import type { LogPosition } from '../../data/event-log/events.ts';
-import { Comparison } from '../comparison.ts';
+import { type Comparison, createComparison } from '../comparison.ts';
 import { Feed, type FeedParts } from './feed.ts';
 import { ContentBudget, chunkLength } from './room-log.ts';
 
@@ -31,11 +31,11 @@ export class Feeds {
   /** Feeds that read the log after a comparison, or wait for their turn. */
   readonly #syncing = new Set<Feed>();
   readonly #syncs = new LimitedQueue({ maxRunning: maxSyncing });
-  readonly #comparison: Comparison<Feed>;
+  readonly #comparison: Comparison;
 
   constructor(parts: FeedsParts) {
     this.#parts = parts;
-    this.#comparison = new Comparison({
+    this.#comparison = createComparison({
       ...parts,
       logs: 'rooms',
       isNeeded: () => this.#open.size > 0,

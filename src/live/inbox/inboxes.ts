@@ -4,7 +4,7 @@ import type { Database } from '../../data/database/database.ts';
 import { findForeignRooms } from '../../data/domain/inbox-rooms.ts';
 import { ClientError, codeOf } from '../../errors.ts';
 import { type Bus, userTopic } from '../bus/bus.ts';
-import { Comparison } from '../comparison.ts';
+import { type Comparison, createComparison } from '../comparison.ts';
 import type { Feeds } from '../feed/feeds.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { Groups } from '../groups/groups.ts';
@@ -43,11 +43,11 @@ export class Inboxes {
   readonly #inboxes = new Set<Inbox>();
   /** Those that have opened their rooms, by user. */
   readonly #users = new Map<string, UserInboxes>();
-  readonly #comparison: Comparison<Inbox>;
+  readonly #comparison: Comparison;
 
   constructor(parts: InboxesParts) {
     this.#parts = parts;
-    this.#comparison = new Comparison({
+    this.#comparison = createComparison({
       ...parts,
       logs: 'users',
       isNeeded: () => this.#users.size > 0,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Log } from '../../log/log.ts';
-import { RecentReports } from '../../log/recent-reports.ts';
+import { createReportLimit } from '../../log/recent-reports.ts';
 
 /**
  * Reserved for files and connections that are opened later: a request to an issuer, a signal, a log that is reopened, and
@@ -23,10 +23,10 @@ export function boundConnections(
   const free = countFreeDescriptors();
   if (free === undefined) return;
   server.maxConnections = Math.max(1, free - reservedDescriptors - (other?.maxConnections ?? 0));
-  const recent = new RecentReports();
+  const isDue = createReportLimit();
   server.on('drop', () => {
     dropped.count += 1;
-    if (!recent.isDue('dropped')) return;
+    if (!isDue('dropped')) return;
     const { maxConnections } = server;
     log.warn({ maxConnections, dropped: dropped.count }, 'connections are dropped: raise the limit of open files');
   });

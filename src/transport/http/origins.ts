@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../../config/config.ts';
 import { ClientError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
-import { RecentReports } from '../../log/recent-reports.ts';
+import { createReportLimit } from '../../log/recent-reports.ts';
 
 /* CORS: https://fetch.spec.whatwg.org/#http-cors-protocol */
 
@@ -23,7 +23,7 @@ export class Origins {
   readonly #allowed: Set<string>;
   readonly #log: Log;
   /** Browsers hide the reason of a refusal from the page, so the log has to name it. */
-  readonly #refused = new RecentReports({ intervalMs: 60_000, maxReasons: 100 });
+  readonly #isDue = createReportLimit({ intervalMs: 60_000, maxReasons: 100 });
 
   constructor(config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>, log: Log) {
     this.#config = config;
@@ -48,7 +48,7 @@ export class Origins {
   assertAllowed({ headers: { origin } }: IncomingMessage): void {
     if (origin === undefined || this.#allowed.has(origin)) return;
     const logged = origin.slice(0, maxLoggedLength);
-    if (this.#refused.isDue(logged)) this.#log.warn({ origin: logged }, refusedOrigin);
+    if (this.#isDue(logged)) this.#log.warn({ origin: logged }, refusedOrigin);
     throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
   }
 }
