@@ -7,7 +7,7 @@ import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import { type CompiledOperation, type DocumentSource, Documents } from './documents/documents.ts';
 import { findDeprecated } from './documents/selected-fields.ts';
-import { type Caller, InvalidDocumentLimit, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
+import { type Caller, createInvalidDocumentLimit, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
 import type { RedisWindows } from './limits/redis-windows.ts';
 import { type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 import type { Call } from './operation-reports.ts';
@@ -37,7 +37,7 @@ export function createEngine(parts: EngineParts) {
   const documents = new Documents(parts.schema, config, config.introspection);
   // A client that may not read the schema must not learn it from errors.
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
-  const invalidDocuments = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
+  const invalidDocuments = config.rate.limit === 0 ? undefined : createInvalidDocumentLimit(config.rate);
   const costlyOperations = new LimitedQueue({ maxRunning: maxCostlyOperations });
   const operationParts = { ...parts, costlyOperations, rateLimit };
 

@@ -129,24 +129,20 @@ const faultsOfDocument: readonly ErrorCode[] = [
  * keeps sending documents that are refused must therefore pause after each refusal, so that other callers do not wait:
  * five addresses that send their whole rate at once delay others by up to 0.2 s without the pause, 0.04 s with it.
  */
-export class InvalidDocumentLimit {
-  readonly #refused: FixedWindow;
-  readonly #pauses = new FixedWindow({ limit: 0, windowSeconds: pauseMs / 1_000 });
-
-  constructor({ windowSeconds }: WindowOptions) {
-    this.#refused = new FixedWindow({ limit: maxWithoutPause, windowSeconds });
-  }
-
-  /** @throws ClientError RATE_LIMITED. */
-  assertNotPaused(caller: Caller): void {
-    const { isOver, resetMs } = this.#pauses.charge(keyOf(caller), 0);
-    if (isOver) throw new ClientError('RATE_LIMITED', undefined, { retryAfterMs: resetMs });
-  }
-
-  /** Counts a document that was refused with `code`. */
-  count(caller: Caller, code: ErrorCode | undefined): void {
-    if (code === undefined || !faultsOfDocument.includes(code)) return;
-    const key = keyOf(caller);
-    if (this.#refused.charge(key).isOver) this.#pauses.charge(key);
-  }
+export function createInvalidDocumentLimit({ windowSeconds }: WindowOptions) {
+  const refused = new FixedWindow({ limit: maxWithoutPause, windowSeconds });
+  const pauses = new FixedWindow({ limit: 0, windowSeconds: pauseMs / 1_000 });
+  return {
+    /** @throws ClientError RATE_LIMITED. */
+    assertNotPaused(caller: Caller) {
+      const { isOver, resetMs } = pauses.charge(keyOf(caller), 0);
+      if (isOver) throw new ClientError('RATE_LIMITED', undefined, { retryAfterMs: resetMs });
+    },
+    /** Counts a document that was refused with `code`. */
+    count(caller: Caller, code: ErrorCode | undefined) {
+      if (code === undefined || !faultsOfDocument.includes(code)) return;
+      const key = keyOf(caller);
+      if (refused.charge(key).isOver) pauses.charge(key);
+    },
+  };
 }
