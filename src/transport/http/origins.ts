@@ -17,40 +17,31 @@ const preflightHeaders = new Map([
 const maxLoggedLength = 200;
 const refusedOrigin = 'a page of this origin was refused: if it is yours, add the origin to ALLOWED_ORIGINS';
 
+export type Origins = ReturnType<typeof createOrigins>;
+
 /** The origins whose pages may call: the server's own and the configured ones, compared exactly. */
-export class Origins {
-  readonly #config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>;
-  readonly #allowed: Set<string>;
-  readonly #log: Log;
+export function createOrigins({ host, publicUrl, allowedOrigins }: Config, log: Log) {
+  const allowed = new Set(allowedOrigins);
+  if (publicUrl !== undefined) allowed.add(new URL(publicUrl).origin);
   /** Browsers hide the reason of a refusal from the page, so the log has to name it. */
-  readonly #isDue = createReportLimit({ intervalMs: 60_000, maxReasons: 100 });
-
-  constructor(config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>, log: Log) {
-    this.#config = config;
-    this.#log = log;
-    this.#allowed = new Set(config.allowedOrigins);
-    if (config.publicUrl !== undefined) this.#allowed.add(new URL(config.publicUrl).origin);
-  }
-
-  /** Without a public URL the server's own origins are those of this machine, with the port on which it listens. */
-  listenOn(port: number): void {
-    if (this.#config.publicUrl !== undefined) return;
-    const { host } = this.#config;
-    const own = wildcardHosts.includes(host) ? [] : [host];
-    for (const name of ['localhost', '127.0.0.1', '::1', ...own]) {
-      this.#allowed.add(new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`).origin);
-    }
-  }
-
-  /**
-   * A request without an Origin is allowed: it is not from a page. @throws ClientError FORBIDDEN for any other origin.
-   */
-  assertAllowed({ headers: { origin } }: IncomingMessage): void {
-    if (origin === undefined || this.#allowed.has(origin)) return;
-    const logged = origin.slice(0, maxLoggedLength);
-    if (this.#isDue(logged)) this.#log.warn({ origin: logged }, refusedOrigin);
-    throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
-  }
+  const isDue = createReportLimit({ intervalMs: 60_000, maxReasons: 100 });
+  return {
+    /** Without a public URL the server's own origins are those of this machine, with the port on which it listens. */
+    listenOn(port: number) {
+      if (publicUrl !== undefined) return;
+      const own = wildcardHosts.includes(host) ? [] : [host];
+      for (const name of ['localhost', '127.0.0.1', '::1', ...own]) {
+        allowed.add(new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`).origin);
+      }
+    },
+    /** A request without an Origin is allowed: it is not from a page. @throws ClientError FORBIDDEN for any other origin. */
+    assertAllowed({ headers: { origin } }: IncomingMessage) {
+      if (origin === undefined || allowed.has(origin)) return;
+      const logged = origin.slice(0, maxLoggedLength);
+      if (isDue(logged)) log.warn({ origin: logged }, refusedOrigin);
+      throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
+    },
+  };
 }
 
 /**

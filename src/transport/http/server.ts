@@ -17,7 +17,7 @@ import { Connections, createContainedServer, type OwnedResponse, piecesPerReques
 import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
 import { serveGraphql, writeOptions } from './graphql.ts';
 import { jsonType, parseAccept } from './negotiation.ts';
-import { Origins } from './origins.ts';
+import { createOrigins } from './origins.ts';
 import {
   answerParseError,
   graphqlMethods,
@@ -59,7 +59,7 @@ export function createHttpServer(
   upgrade: WebSocketEndpoint['upgrade'],
 ): Server {
   const { limits, trustProxy } = parts.config;
-  const origins = new Origins(parts.config, parts.log);
+  const origins = createOrigins(parts.config, parts.log);
   const hosts = new AllowedHosts(parts.config);
   const bodies = new BodyBudget(limits.bodyBytes);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
