@@ -207,34 +207,20 @@ function* textsOf(body: object): Generator<string> {
 
 /** Parts of the JSON. A part is an object without nested values, a leaf, or punctuation. */
 function* partsOf(value: unknown): Generator<string> {
-  if (Array.isArray(value)) yield* partsOfList(value);
-  else if (isNested(value)) yield* partsOfObject(value);
-  else yield JSON.stringify(value);
-}
-
-function* partsOfList(items: readonly unknown[]): Generator<string> {
-  let before = '[';
-  for (const item of items) {
-    yield before;
-    yield* partsOf(item);
+  if (!isSplit(value)) return yield JSON.stringify(value);
+  const [open, close] = Array.isArray(value) ? (['[', ']'] as const) : (['{', '}'] as const);
+  let before: string = open;
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner === undefined) continue;
+    yield open === '[' ? before : `${before}${JSON.stringify(name)}:`;
+    yield* partsOf(inner);
     before = ',';
   }
-  yield items.length === 0 ? '[]' : ']';
+  yield before === open ? `${open}${close}` : close;
 }
 
-function* partsOfObject(object: object): Generator<string> {
-  let before = '{';
-  for (const [name, value] of Object.entries(object)) {
-    if (value === undefined) continue;
-    yield `${before}${JSON.stringify(name)}:`;
-    yield* partsOf(value);
-    before = ',';
-  }
-  yield before === '{' ? '{}' : '}';
-}
-
-/** Whether it is an object that contains objects or lists. */
-function isNested(value: unknown): value is object {
+/** Whether it is a list, or an object that contains objects or lists. */
+function isSplit(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some((inner) => typeof inner === 'object' && inner !== null);
+  return Array.isArray(value) || Object.values(value).some((inner) => typeof inner === 'object' && inner !== null);
 }
