@@ -30,7 +30,7 @@ const shared = new Set<string>(['live/pace.ts: contain(work)']);
 const elsewhere = new Set<string>([
   'live/bus/checked-connection.ts: contain((text: string) => this.#receive(text))',
   'transport/long-connections.ts: containEach(remaining.splice(0, batchSize))',
-  'transport/long-connections.ts: containEach(this.#byId.values())',
+  'transport/long-connections.ts: containEach(this.byId.values())',
 ]);
 
 const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
