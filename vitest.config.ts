@@ -18,14 +18,15 @@ export default defineConfig({
     alias: {
       // As the server resolves it for extensions.
       '@postroom/server/extension': new URL('src/extension.ts', import.meta.url).pathname,
-      // Its sources: the package itself is built for other programs.
+      // Their sources: the packages themselves are built for other programs.
       '@postroom/client': new URL('packages/client/src/index.ts', import.meta.url).pathname,
+      '@postroom/extension-test': new URL('packages/extension-test/src/index.ts', import.meta.url).pathname,
     },
   },
   // Without `development`: one graphql for the tests and for the packages that Node loads itself.
   ssr: { resolve: { conditions: ['module', 'node'] } },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'examples/extensions/*/*.test.ts'],
     // Those run apart: npm run test:soak, and npm run test:postgres.
     exclude: ['test/soak/**', ...findTagged('// Runs on PostgreSQL.')],
     globalSetup: 'test/support/run/bundle.ts',

@@ -18,8 +18,10 @@ export {
   changePostRows as changePostAsViewer,
   changeRowsInRoom as changeInRoom,
   connectionOf,
+  insertRow,
   load,
   newId,
+  updateRow,
 } from './resolvers/extensions/rows.ts';
 export { fromRoomEvents } from './resolvers/room-event.ts';
 export { assertVersion } from './resolvers/rules/conflicts.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
+import { type GraphQLObjectType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 import { createSchema } from 'graphql-yoga';
 import { apiKeyColumns, invitationColumns, postColumns, publicUserColumns, roomColumns } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
@@ -53,7 +53,7 @@ function typesOf({ sdl, events = {} }: LoadedExtension): string[] {
 }
 
 function build(extensions: readonly LoadedExtension[]): GraphQLSchema {
-  return createSchema<Context>({
+  const schema = createSchema<Context>({
     typeDefs: [readFileSync(schemaFile, 'utf8'), ...extensions.flatMap(typesOf)],
     resolvers: [resolvers, ...extensions.map(resolversOf)],
     resolverValidationOptions: {
@@ -61,6 +61,15 @@ function build(extensions: readonly LoadedExtension[]): GraphQLSchema {
       requireResolversForResolveType: 'error',
     },
   });
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) describeFields(type);
+  return schema;
+}
+
+/** A field without a description has that of the interface. */
+function describeFields(type: GraphQLObjectType): void {
+  for (const field of Object.values(type.getFields()))
+    for (const { [field.name]: promised } of type.getInterfaces().map((each) => each.getFields()))
+      field.description ??= promised?.description;
 }
 
 function buildOwnSchema(): GraphQLSchema {

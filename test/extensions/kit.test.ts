@@ -5,11 +5,10 @@ import { expect, it } from 'vitest';
 import { type ExtensionTest, type Round, testExtension } from '../../packages/extension-test/src/index.ts';
 import { scratchFolder } from '../support/server/postroom.ts';
 
-/* The examples of extensions are held to the promise of Postroom. */
+/* Faults that are put into the examples of extensions are found by tests like theirs. */
 
 const program = new URL('../../src/main.ts', import.meta.url).pathname;
-const { TEST_POSTGRES } = process.env;
-const common = { program, postgres: TEST_POSTGRES && `${TEST_POSTGRES}postgres` };
+const common = { program, postgres: process.env['POSTGRES_URL'] };
 
 const tasks = {
   ...common,
@@ -34,15 +33,9 @@ const tasks = {
       document: 'query ($room: ID!) { room(id: $room) { tasks { nodes { title room { name } } } } }',
       variables: ({ room }: Round) => ({ room }),
     },
-    {
-      document: 'query ($id: ID!) { node(id: $id) { ... on Task { title room { name } } } }',
-      variables: ({ results }: Round) => ({ id: results['addTask'].task.id }),
-    },
   ],
   subscription: { field: 'taskChanged', selection: '... on TaskAdded { task { title } }' },
 };
-
-it('tasks', () => testExtension(tasks));
 
 const mayPost = { PUBLIC: ['stranger', 'former', 'member', 'owner', 'admin'] } as const;
 const react = (field: string) => ({
@@ -68,8 +61,6 @@ const reactions = {
   ],
   subscription: { selection: '... on PostReacted { post { reactions { count viewerHasReacted } } }' },
 };
-
-it('reactions', () => testExtension(reactions));
 
 const unchecked = {
   document: 'query ($room: ID!) { anyTasks(room: $room) { nodes { title } } }',

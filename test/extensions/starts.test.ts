@@ -35,7 +35,7 @@ const problems: [says: string, file: File, from: string, to: string][] = [
     ", TaskMoved: { subject: 'Task', changesContent: true }",
     '',
   ],
-  ['Task implements Node, and is not in nodes', 'index.ts', '    Task: { prefix', '    Chore: { prefix'],
+  ['Task implements Node, and is not in nodes', 'index.ts', '    Task: {\n      prefix', '    Chore: {\n      prefix'],
   [
     'schema.graphql: Interface field RoomEvent.at expected but TaskAdded does not provide it.',
     'schema.graphql',
@@ -64,8 +64,8 @@ const problems: [says: string, file: File, from: string, to: string][] = [
   [
     'TaskAdded.task must be nullable',
     'schema.graphql',
-    '  task: Task\n}\n\n"A task was moved',
-    '  task: Task!\n}\n\n"A task was moved',
+    'task: Task }\n"A task was moved',
+    'task: Task! }\n"A task was moved',
   ],
   [
     'the name of the table posts must begin with tasks_',
@@ -92,8 +92,8 @@ const problems: [says: string, file: File, from: string, to: string][] = [
   [
     'Subscription.taskChanged must have the arguments room: ID! and after: String',
     'schema.graphql',
-    '    after: String\n  ): RoomEvent!',
-    '    after: [String]\n  ): RoomEvent!',
+    'after: String): RoomEvent!',
+    'after: [String]): RoomEvent!',
   ],
   [
     'Subscription.taskChanged is fed by TaskAdde, which is no event',
@@ -124,8 +124,8 @@ const problems: [says: string, file: File, from: string, to: string][] = [
   [
     '"TaskEvent" is missing a "__resolveType" resolver',
     'schema.graphql',
-    '"A page',
-    'union TaskEvent = TaskAdded\n"A page',
+    'type TaskConnection',
+    'union TaskEvent = TaskAdded\ntype TaskConnection',
   ],
   ['autorId', 'index.ts', "author: 'authorId'", "author: 'autorId'"],
   ['the default export of', 'index.ts', 'export default', 'export const tasks ='],
@@ -162,7 +162,10 @@ it('`postroom validate` names them, too, and `postroom schema` prints the types 
   const settings = { EXTENSIONS: './examples/extensions/tasks', DATABASE_URL: 'sqlite::memory:', PORT: '0' };
   const [program = ''] = unbundledProgram;
   expect((await run(['validate'], settings, '', program)).stdout).toContain('schema: ok');
-  expect((await run(['schema'], settings, '', program)).stdout).toContain('type TaskAdded implements RoomEvent {');
+  // A field without a description has that of the interface.
+  const described =
+    /type TaskAdded implements RoomEvent \{\n {2}"""\n {2}The position of this event in the room's stream\./;
+  expect((await run(['schema'], settings, '', program)).stdout).toMatch(described);
   const types = JSON.parse((await run(['schema', '--possible-types'], settings, '', program)).stdout);
   expect(types.RoomEvent).toContain('TaskAdded');
   const refused = await run(['validate'], { ...settings, EXTENSIONS: './nowhere' }, '', program);

@@ -12,8 +12,8 @@ const addTask = `mutation ($room: ID!, $title: String!) { addTask(input: { room:
 const addOnce = `mutation ($room: ID!, $title: String!, $key: String!) {
   addTask(input: { room: $room, title: $title }) @idempotent(key: $key) { task { id } }
 }`;
-const moveTask = `mutation ($id: ID!, $column: String!, $version: Int) {
-  moveTask(input: { id: $id, column: $column, expectedVersion: $version }) { task { ${fields} } }
+const moveTask = `mutation ($id: ID!, $column: String!, $before: ID, $version: Int) {
+  moveTask(input: { id: $id, column: $column, before: $before, expectedVersion: $version }) { task { ${fields} } }
 }`;
 const event = `__typename cursor actor { id } ... on TaskAdded { task { title column } } ... on TaskMoved { task { title column } }`;
 const taskChanged = `subscription ($room: ID!, $after: String) { taskChanged(room: $room, after: $after) { ${event} } }`;
@@ -41,6 +41,15 @@ async function createBoard(name: string, visibility = 'PUBLIC'): Promise<string>
 async function add(room: string, title: string): Promise<string> {
   return (await postroom.ask(addTask, { room, title }, ada.token)).addTask.task.id;
 }
+
+interface Placed {
+  title: string;
+  column: string;
+  position: number;
+  version: number;
+}
+
+const titleIn = (name: string) => (task: Placed) => (task.column === name ? [`${task.title}${task.version}`] : []);
 
 describe('a task', () => {
   it('is added, moved, read as a node and in the connection of its room', async () => {
@@ -74,6 +83,38 @@ describe('a task', () => {
     expect((await postroom.ask('query ($id: ID!) { node(id: $id) { id } }', { id }, bob.token)).node).toBeNull();
     const open = await createBoard('open');
     expect((await postroom.send(addTask, { room: open, title: 'x' }, bob.token)).code).toBe('FORBIDDEN');
+  });
+
+  it('is moved to a place in a column, and no other task is changed', async () => {
+    const room = await createBoard('order');
+    const [a, b, c] = [await add(room, 'a'), await add(room, 'b'), await add(room, 'c')];
+    const move = async (id: string, before?: string, column = 'To do') => {
+      const { code } = await postroom.send(moveTask, { id, column, before }, ada.token);
+      const query = 'query ($room: ID!) { room(id: $room) { tasks { nodes { title column position version } } } }';
+      const { nodes } = (await postroom.ask(query, { room })).room.tasks;
+      const listed = nodes.toSorted((one: Placed, other: Placed) => one.position - other.position);
+      return [code ?? '', ...['To do', 'Done'].map((name) => listed.flatMap(titleIn(name)).join(' '))];
+    };
+    expect(await move(c, a)).toEqual(['', 'c2 a1 b1', '']);
+    expect(await move(b, a)).toEqual(['', 'c2 b2 a1', '']);
+    expect(await move(c)).toEqual(['', 'b2 a1 c3', '']);
+    expect(await move(a, undefined, 'Done')).toEqual(['', 'b2 c3', 'a2']);
+    expect(await move(b, a, 'Done')).toEqual(['', 'c3', 'b3 a2']);
+    expect(await move(c, a)).toEqual(['CONFLICT', 'c3', 'b3 a2']);
+    // Each move between the same two halves the distance: then another task has to be moved.
+    await move(c, a, 'Done');
+    const codes = [];
+    for (let moves = 0; moves < 40; moves += 1) codes.push((await move(moves % 2 ? c : b, a, 'Done'))[0]);
+    expect([codes[20], codes.at(-1)]).toEqual(['', 'CONFLICT']);
+    expect(await move(a, undefined, 'Done')).toEqual(['', '', expect.stringMatching(/a3$/)]);
+  });
+
+  it('has a position of its own, also if many are added at once', async () => {
+    const room = await createBoard('at once');
+    await Promise.all(Array.from({ length: 12 }, (_, number) => add(room, `${number}`)));
+    const query = 'query ($room: ID!) { room(id: $room) { tasks { nodes { position } } } }';
+    const { nodes } = (await postroom.ask(query, { room })).room.tasks;
+    expect(new Set(nodes.map(({ position }: Placed) => position)).size).toBe(12);
   });
 
   it('is added once by a mutation that is repeated with its key', async () => {

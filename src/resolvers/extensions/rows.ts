@@ -83,6 +83,25 @@ function noSuchRow(type: string): ClientError {
   return new ClientError('NOT_FOUND', `There is no such ${type.toLowerCase()}.`);
 }
 
+/** Stores a new row, and resolves with it. */
+export async function insertRow<Row extends ExtensionRow>(db: Db, table: string, row: Row): Promise<Row> {
+  await db
+    .insertInto(table as 'posts')
+    .values(row as never)
+    .execute();
+  return row;
+}
+
+/** Stores the columns of a row that is there, and resolves with them. */
+export async function updateRow<Row extends ExtensionRow>(db: Db, table: string, row: Row): Promise<Row> {
+  await db
+    .updateTable(table as 'posts')
+    .set(row as never)
+    .where('id', '=', row.id)
+    .execute();
+  return row;
+}
+
 /**
  * A function that creates connections of the rows of a table whose column `of` has a value, in the order of the column `time`, in
  * milliseconds since 1970, and the id. The table needs an index of these three columns.

@@ -9,6 +9,8 @@ export default async function startPostgres(): Promise<(() => Promise<void>) | u
   if (postgresPrograms === undefined) return undefined;
   const cluster = await PostgresCluster.start();
   process.env['TEST_POSTGRES'] = cluster.url('');
+  // Where tests of extensions create databases.
+  process.env['POSTGRES_URL'] = cluster.url('postgres');
   await cluster.query('postgres', `create database ${template}`);
   await (await openDatabase(cluster.url(template))).close();
   return () => cluster.remove();
