@@ -18,7 +18,12 @@ const folder = inRepository('examples/chat');
 const { values } = parseArgs({ options: { 'app-port': { type: 'string', default: '5173' } } });
 const appUrl = `http://localhost:${values['app-port']}`;
 const origins = [process.env['ALLOWED_ORIGINS'], appUrl].filter(Boolean).join(',');
-const settings = { PORT: process.env['PORT'] || '4000', ALLOWED_ORIGINS: origins };
+const settings = {
+  PORT: process.env['PORT'] || '4000',
+  ALLOWED_ORIGINS: origins,
+  // The board of the app shows the tasks. The empty EXTENSIONS= starts the server without them.
+  EXTENSIONS: process.env['EXTENSIONS'] ?? ['tasks', 'reactions'].map(findExtension).join(','),
+};
 /** A server that ends at once is not started again in a busy loop. */
 const restartPauseMs = 500;
 const programs = new Programs();
@@ -29,6 +34,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 stopWithParent();
 
 await stopIfItFails(start);
+
+function findExtension(name: string): string {
+  return inRepository(`examples/extensions/${name}`);
+}
 
 async function start(): Promise<void> {
   await buildClientPackage();

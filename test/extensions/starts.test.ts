@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildSchema, parse, validate } from 'graphql';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { run, scratchFolder, unbundledProgram } from '../support/server/postroom.ts';
 
@@ -165,7 +166,12 @@ it('`postroom validate` names them, too, and `postroom schema` prints the types 
   // A field without a description has that of the interface.
   const described =
     /type TaskAdded implements RoomEvent \{\n {2}"""\n {2}The position of this event in the room's stream\./;
-  expect((await run(['schema'], settings, '', program)).stdout).toMatch(described);
+  const { stdout } = await run(['schema'], settings, '', program);
+  expect(stdout).toMatch(described);
+  // What code generators do with it.
+  const document =
+    'subscription ($room: ID!) { taskChanged(room: $room) { ... on TaskMoved { cursor task { title } } } }';
+  expect(validate(buildSchema(stdout), parse(document))).toEqual([]);
   const types = JSON.parse((await run(['schema', '--possible-types'], settings, '', program)).stdout);
   expect(types.RoomEvent).toContain('TaskAdded');
   const refused = await run(['validate'], { ...settings, EXTENSIONS: './nowhere' }, '', program);

@@ -1,5 +1,6 @@
 export * from './client.ts';
 export { type Action, type Failure, failureOf, retryOf } from './failure.ts';
+export { type Followed, follow } from './follow.ts';
 export * from './inbox-store.ts';
 export * from './outbox-store.ts';
 export * from './presence-store.ts';
@@ -7,5 +8,5 @@ export { createResume, type OnCaughtUp, type Resume } from './resume.ts';
 export * from './room-store.ts';
 export type { Request, Result, Sink } from './sink.ts';
 export * from './sse.ts';
-export type { Store } from './store.ts';
+export { createStore, type Store } from './store.ts';
 export { type Post, positionOf, type Room, type User } from './types.ts';

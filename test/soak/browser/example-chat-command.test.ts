@@ -42,6 +42,8 @@ describe.skipIf(!hasChromium)(`npm run example${chromiumNote}`, () => {
       await chat.page.getByLabel(label).fill(value);
     await chat.press('Sign up');
     await chat.createRoom('hall');
+    // The server has the extensions of the examples.
+    await chat.page.getByRole('button', { name: 'Board', exact: true }).waitFor();
     await chat.write('before');
     await chat.sent('before').waitFor();
     for (let count = 1; count <= 3; count += 1) {

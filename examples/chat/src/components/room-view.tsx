@@ -1,6 +1,7 @@
 import type { User } from '@postroom/client';
 import { useOutbox, usePresence, useRoom } from '@postroom/client/react';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { BoardSwitch } from '../board/board-switch.tsx';
 import { useChat } from '../chat.ts';
 import { useDeletions } from '../deletions.ts';
 import { useAction } from '../failures.ts';
@@ -13,6 +14,8 @@ import { ConnectionBadge } from './connection.tsx';
 import { PostList } from './post-list.tsx';
 import { RoomDetails } from './room-details.tsx';
 import { Button, Icon, IconButton, Problem } from './ui.tsx';
+
+const Board = lazy(() => import('../board/board.tsx'));
 
 interface RoomViewProps {
   id: string;
@@ -36,8 +39,15 @@ export function RoomView({ id, name, onSeeEnd }: RoomViewProps) {
   const join = useAction(() => joinRoom(client, id));
   const [editing, setEditing] = useState<string>();
   const [hasDetails, setHasDetails] = useState(false);
+  const [isBoard, setIsBoard] = useState(false);
   const shown = useMemo(() => posts.filter((post) => !hidden.includes(post.id)), [posts, hidden]);
   const outgoing = useMemo(() => entries.filter(({ state }) => state !== 'sent'), [entries]);
+
+  function showBoard(isOn: boolean) {
+    setIsBoard(isOn);
+    // The posts that arrive meanwhile are not read.
+    onSeeEnd(false);
+  }
 
   const draftKey = `${draftPrefix}${id}`;
   if (failure?.action === 'stop') return <Unavailable />;
@@ -55,11 +65,16 @@ export function RoomView({ id, name, onSeeEnd }: RoomViewProps) {
           </small>
         </div>
         <ConnectionBadge />
+        <BoardSwitch isOn={isBoard} onChange={showBoard} />
         {room?.viewerRole === null && <Button onClick={join.run}>Join</Button>}
         <IconButton icon="people" label="Members" disabled={!room} onClick={() => setHasDetails(true)} />
       </header>
       <Problem failure={failure ?? join.failure ?? deletion.failure} />
-      {room && reading.line !== undefined ? (
+      {isBoard && room ? (
+        <Suspense fallback={<Busy />}>
+          <Board room={id} isMember={room.viewerRole !== null} />
+        </Suspense>
+      ) : room && reading.line !== undefined ? (
         <PostList
           store={store}
           posts={shown}
@@ -71,7 +86,7 @@ export function RoomView({ id, name, onSeeEnd }: RoomViewProps) {
           onSeeEnd={onSeeEnd}
         />
       ) : (
-        <div className="posts-frame" aria-busy="true" />
+        <Busy />
       )}
       <footer>
         <p role="status">{canUndo && 'Message deleted.'}</p>
@@ -94,6 +109,8 @@ export function RoomView({ id, name, onSeeEnd }: RoomViewProps) {
     </>
   );
 }
+
+const Busy = () => <div className="posts-frame" aria-busy="true" />;
 
 const Unavailable = () => (
   <div className="empty">

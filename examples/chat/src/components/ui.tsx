@@ -6,6 +6,7 @@ import { initialOf } from '../text.ts';
 /** The paths of icons of 24 × 24 units. */
 const icons = {
   back: 'M15 5l-7 7 7 7',
+  board: 'M4 5h16v14H4zM9.5 5v14M14.5 5v14',
   close: 'M6 6l12 12M18 6L6 18',
   delete: 'M4 7h16M9 7V4h6v3M6.5 7l1 13h9l1-13M10 11v5M14 11v5',
   down: 'M12 5v14M6 13l6 6 6-6',
