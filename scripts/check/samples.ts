@@ -39,7 +39,7 @@ export async function checkSamples(root = inRepository()): Promise<string[]> {
 }
 
 /** test/extensions/documented.test.ts runs the extension and its test, whose documents need its schema. */
-function isOfExtension(code: string): boolean {
+export function isOfExtension(code: string): boolean {
   return /'@postroom\/(?:server\/extension|extension-test)'/.test(code);
 }
 

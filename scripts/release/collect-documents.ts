@@ -15,14 +15,22 @@ import {
 } from 'graphql';
 import { isFragment, languages, listDocuments, validateDocument } from '../check/document-texts.ts';
 import { listSamples, readDocuments } from '../check/documents.ts';
+import { isOfExtension } from '../check/samples.ts';
 
 /** The documents of each file. */
 export type DocumentsByFile = Record<string, string[]>;
 
 /** The pages that the server sends, the clients and the examples. */
 const files = ['src/transport/{graphiql,console}/**/*', '{clients,examples}/**/*'];
-/** Tests also contain documents that must be refused. */
-const excluded = ['**/{node_modules,dist}/**', '**/package-lock.json', '**/*.test.*', '**/test_*'];
+/** Tests also contain documents that must be refused. The documents of extensions need their types. */
+const excluded = [
+  '**/{node_modules,dist}/**',
+  '**/package-lock.json',
+  '**/*.test.*',
+  '**/test_*',
+  'examples/extensions/**',
+  'examples/chat/src/board/**',
+];
 
 /**
  * The GraphQL documents of the documentation and of `files`. A document that uses fragments has those of its project
@@ -47,6 +55,7 @@ async function readSamples(root: string): Promise<Text[]> {
   const pages = (await readDocuments(root)).filter(({ path }) => /^(docs\/|[A-Z]+\.md)/.test(path));
   return pages
     .flatMap(listSamples)
+    .filter(({ code }) => !isOfExtension(code))
     .flatMap(({ path, language, code }) => listDocuments(language, code).map((text) => ({ file: path, text })));
 }
 

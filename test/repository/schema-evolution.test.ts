@@ -1,7 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { checkEvolution } from '../../scripts/check/evolution.ts';
+import { collectDocuments } from '../../scripts/release/collect-documents.ts';
 import { inRepository, runNode } from '../../scripts/repository.ts';
 import { scratchFolder } from '../support/server/postroom.ts';
 
@@ -126,6 +128,12 @@ describe('a dangerous change must be named in the changelog, under "Unreleased":
     write(folder, { 'CHANGELOG.md': `## [Unreleased]\n\n- \`${coordinate}\`\n\n## [1.0.0]\n` });
     expect(await checkEvolution(folder)).toEqual([]);
   });
+});
+
+it('the documents of the repository are valid without extensions, so that they can be released', async () => {
+  const schema = buildSchema(readFileSync(inRepository('schema.graphql'), 'utf8'));
+  const files = Object.keys(await collectDocuments(inRepository(), schema));
+  expect(files).toContain('examples/chat/src/operations.ts');
 });
 
 it('the documents of the last release must be valid, also if what they use was deprecated', async () => {
