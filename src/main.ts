@@ -17,6 +17,7 @@ type Command = (args: string[]) => Promise<number>;
 /** Imported on demand, so that a command loads only the modules that it needs. */
 const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
+  restart: async () => (await import('./commands/restart.ts')).restart,
   import: async () => (await import('./commands/import.ts')).importFile,
   'grant-admin': async () => (await import('./commands/accounts.ts')).grantAdmin,
   'revoke-admin': async () => (await import('./commands/accounts.ts')).revokeAdmin,
@@ -32,6 +33,7 @@ const commands: Record<string, () => Promise<Command>> = {
 };
 
 const usage = `usage: postroom serve   (the same without a command; settings are environment variables)
+       postroom restart [PID]   (replaces the workers of a server with WORKERS)
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
        postroom grant-admin EMAIL|ID [--yes]
        postroom revoke-admin EMAIL|ID

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { createDeletions } from './changes/deletions.ts';
 import { createTrimming } from './changes/trimming.ts';
+import type { Channel } from './common/channel.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './data/database/database.ts';
 import { openDatabase } from './data/database/open-database.ts';
@@ -45,9 +46,9 @@ export interface RunningServer {
   databaseName: string;
   /**
    * Moves the clients to other servers, waits for running operations, and closes the database. Without `withDelay`
-   * new connections are refused at once.
+   * new connections are refused at once. `isReplaced`: other workers serve on its port.
    */
-  close(options?: { withDelay?: boolean }): Promise<void>;
+  close(options?: { withDelay?: boolean; isReplaced?: boolean }): Promise<void>;
 }
 
 /** Parts that the caller can replace. */
@@ -55,6 +56,8 @@ export interface PartOverrides {
   bus?: Bus;
   /** The path of the bus of the workers of one machine. */
   localBus?: string | undefined;
+  /** Of a worker. */
+  parent?: Channel | undefined;
   /** Tests start many servers; loading the schema takes half of the time of a start. */
   schema?: GraphQLSchema;
   /** Tests sign up many accounts, and use a lower cost. */
@@ -87,7 +90,8 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(database, config.signInAttempts);
     const onDeletionError = logFailures(log, 'deleted rows could not be removed, and will be removed later');
-    const deletions = createDeletions(database, bus, onDeletionError, extensions.tables);
+    const { parent } = overrides;
+    const deletions = createDeletions(database, bus, { onError: onDeletionError, parent }, extensions.tables);
     opened.defer(() => deletions.stop());
     const onError = logFailures(log, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
@@ -101,7 +105,8 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const operationReports = new OperationReports(config, log, tracing);
     const longConnections = new LongConnections(operationReports.load);
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
-    const common = { config, log, database, bus, fanOut, presence, longConnections, operationReports, eventLoopDelay };
+    const live = { bus, fanOut, presence, longConnections };
+    const common = { config, log, database, ...live, operationReports, eventLoopDelay, parent };
     const { inventory, statusStreams, ...measuring } = createInventory({ ...common, onError });
     opened.defer(measuring.stop);
     const passwords = new Passwords(overrides.passwordCost);
@@ -125,11 +130,8 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     opened.defer(servers.stopMetrics);
     const leaveBus = await followCommonMessages(bus, { fanOut, presence, credentials, onError });
     await inventory.open();
-    const trimming = createTrimming(
-      database,
-      retention,
-      logFailures(log, 'the event log could not be trimmed, and will be trimmed again'),
-    );
+    const onTrimError = logFailures(log, 'the event log could not be trimmed, and will be trimmed again');
+    const trimming = createTrimming(database, retention, { onError: onTrimError, parent });
     opened.defer(() => trimming.stop());
     deletions.start();
     const { url, metricsUrl } = await servers.listen();
@@ -137,8 +139,8 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       url,
       metricsUrl,
       databaseName: database.name,
-      async close({ withDelay = true } = {}) {
-        await servers.close(withDelay ? config.drainDelaySeconds * 1_000 : 0);
+      async close({ withDelay = true, isReplaced = false } = {}) {
+        await servers.close(withDelay ? config.drainDelaySeconds * 1_000 : 0, isReplaced);
         leaveBus();
         inventory.close();
         const { executions } = fanOut.counts;

@@ -1,36 +1,56 @@
+import { addAbortListener } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Channel } from '../common/channel.ts';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 
 const everyMs = 60_000;
 const retryMs = 1_000;
 
-export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
+export interface BackgroundWorkOptions {
+  onError: (error: unknown) => void;
+  /** Of the workers of this machine, of which only one does the work at a time. */
+  parent?: Channel | undefined;
+}
 
 /** Work that runs every minute and when it is started, and again after a second if it has failed. */
-export function createBackgroundWork(work: (signal: AbortSignal) => Promise<void>, onError: (error: unknown) => void) {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const start = () => void running.request();
-  const running = new CoalescedWork(async () => {
-    if (signal.aborted) return;
-    try {
-      await work(signal);
-    } catch (error) {
-      // Such as a lock that was not free in time.
-      onError(error);
-      start();
-      await wait(retryMs, undefined, { ref: false, signal }).catch(() => {});
-    }
-  });
-  const timer = setInterval(start, everyMs).unref();
-  return {
-    start,
-    async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await running.running;
-    },
-  };
+export class BackgroundWork {
+  readonly #stopping = new AbortController();
+  readonly #timer = setInterval(() => this.start(), everyMs).unref();
+  readonly #work: CoalescedWork;
+
+  constructor(name: string, work: (signal: AbortSignal) => Promise<void>, { onError, parent }: BackgroundWorkOptions) {
+    const { signal } = this.#stopping;
+    this.#work = new CoalescedWork(async () => {
+      if (parent) await takeTurn(parent, name, signal);
+      try {
+        if (!signal.aborted) await work(signal);
+      } catch (error) {
+        // Such as a lock that was not free in time.
+        onError(error);
+        this.start();
+        await wait(retryMs, undefined, { ref: false, signal }).catch(() => {});
+      } finally {
+        void parent?.ask('endTurn', name);
+      }
+    });
+  }
+
+  start(): void {
+    void this.#work.request();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopping.abort();
+    await this.#work.running;
+  }
+}
+
+/** A worker that ends loses its turn to the next one. */
+async function takeTurn(parent: Channel, name: string, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _ = addAbortListener(signal, () => resolve());
+  await Promise.race([parent.ask('turn', name), promise]);
 }
 
 /**

@@ -18,22 +18,23 @@ import { deleteMember } from '../data/domain/memberships.ts';
 import { lockRooms, updateRoom } from '../data/domain/rooms.ts';
 import type { NewPlainEvent } from '../data/event-log/events.ts';
 import type { Bus } from '../live/bus/bus.ts';
-import { type BackgroundWork, createBackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
+import { BackgroundWork, type BackgroundWorkOptions, rowsPerStep, runInSteps } from './background-work.ts';
 import { type ChangeRecord, commitChange } from './commit-change.ts';
 
 /** Deletes the rows of deleted accounts and rooms, also those that another process has left. */
 export function createDeletions(
   database: Database,
   bus: Bus,
-  onError: (error: unknown) => void,
+  options: BackgroundWorkOptions,
   extensionTables: readonly ExtensionTable[] = [],
 ): BackgroundWork {
   const step = { limit: rowsPerStep[database.kind], extensionTables };
   // Accounts come first, because a person waits for the erasure of their data.
   const run = async () => !((await eraseAccount(database, bus, step)) || (await deleteRoom(database, step)));
-  return createBackgroundWork(async (signal) => {
+  const work = async (signal: AbortSignal) => {
     if (await hasUnfinishedDeletions(database.checks)) await runInSteps(run, signal);
-  }, onError);
+  };
+  return new BackgroundWork('deletions', work, options);
 }
 
 /** Returns false if there was nothing to erase. */

@@ -3,7 +3,7 @@ import { deleteKeysBefore } from '../data/domain/idempotency-keys.ts';
 import { deleteEndedAttempts } from '../data/domain/sign-in-attempts.ts';
 import { findSurplus, trimByAge, trimRoom } from '../data/event-log/events.ts';
 import type { Retention } from '../live/feed/room-log.ts';
-import { type BackgroundWork, createBackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
+import { BackgroundWork, type BackgroundWorkOptions, rowsPerStep, runInSteps } from './background-work.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -15,9 +15,9 @@ const maxDoublings = 4;
 export function createTrimming(
   database: Database,
   retention: Retention,
-  onError: (error: unknown) => void,
+  options: BackgroundWorkOptions,
 ): BackgroundWork {
-  return createBackgroundWork(async (signal) => {
+  const work = async (signal: AbortSignal) => {
     const now = Date.now();
     const startedAt = performance.now();
     /** It doubles with each minute of a run: events may be added faster than small steps delete them. */
@@ -39,5 +39,6 @@ export function createTrimming(
     }
     await repeat((limit) => (db) => deleteEndedAttempts(db, now, limit));
     await repeat((limit) => (db) => deleteKeysBefore(db, now - idempotencyKeyHours * hourMs, limit));
-  }, onError);
+  };
+  return new BackgroundWork('trimming', work, options);
 }

@@ -1,11 +1,9 @@
 import cluster from 'node:cluster';
-import { once } from 'node:events';
+import { Channel } from '../common/channel.ts';
 import { type Config, findMistakenSettings, readConfig } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
 import { createLog, type Log, loggedNameOf } from '../log/log.ts';
-import { startServer } from '../server.ts';
 import { assertAddressesFree } from './address.ts';
-import { countWorkers, runWorkers } from './workers.ts';
 
 /** After an uncaught exception, the maximum time to stop, in addition to that of the drain. */
 const maxStopMs = 15_000;
@@ -21,12 +19,16 @@ export async function serve(args: string[]): Promise<number> {
   const config = readConfig();
   // Workers share the sockets of their parent.
   if (cluster.isPrimary) await assertAddressesFree(config);
-  if (cluster.isPrimary && countWorkers(config) > 1) return runWorkers(config);
+  // The parent of workers does not load the server, which takes 50 MB.
+  if (cluster.isPrimary && config.workers !== 1) return (await import('./workers.ts')).runWorkers(config);
+  const { startServer } = await import('../server.ts');
   const log = createLog(config.logLevel, loggedNameOf(config));
   for (const mistaken of findMistakenSettings())
     log.warn(mistaken, 'an environment variable that is not a setting resembles one');
-  const localBus = await receiveBusPath();
-  const server = await startServer(config, log, { localBus });
+  const parent = cluster.worker && new Channel(process);
+  // Without its parent a worker would exit at once, with the status 0; it drains first.
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+  const server = await startServer(config, log, { parent, localBus: await parent?.ask('path') });
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextStop(config, log);
   const redis = config.redisUrl && new URL(config.redisUrl).host;
@@ -37,21 +39,13 @@ export async function serve(args: string[]): Promise<number> {
   // A collector of logs would read it between lines of JSON.
   if (process.stdout.isTTY && (cluster.worker?.id ?? 1) === 1)
     process.stdout.write(`Postroom is at ${url}/graphql\n\n${describeFirstSteps(url, config)}\n`);
-  cluster.worker?.send('serves');
+  void parent?.ask('serves');
   const signal = await stopped;
   log.info({ signal }, 'stopping');
   // Nobody who presses Ctrl-C has a load balancer that must notice first.
-  await server.close({ withDelay: signal === 'SIGTERM' });
+  await server.close({ withDelay: signal === 'SIGTERM', isReplaced: signal === 'SIGUSR2' });
   log.info({ signal }, 'stopped');
   return Number(process.exitCode ?? 0);
-}
-
-/** The first message of the parent of a worker. */
-async function receiveBusPath(): Promise<string | undefined> {
-  if (!cluster.worker) return undefined;
-  // Without its parent it would exit at once, with the status 0; it drains first.
-  cluster.worker.exitedAfterDisconnect = true;
-  return (await once(process, 'message'))[0];
 }
 
 function describeFirstSteps(url: string, { trustedDocuments }: Config): string {
@@ -70,6 +64,8 @@ ${fill}`;
 function nextStop({ drainSeconds }: Config, log: Log): Promise<NodeJS.Signals | undefined> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
+    // From the parent of a worker, whose successor serves.
+    if (cluster.isWorker) process.on('SIGUSR2', resolve);
     let interrupts = 0;
     process.on('SIGINT', () => {
       interrupts += 1;

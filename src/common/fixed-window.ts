@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import type { Channel } from './channel.ts';
+import { SharedCounts } from './shared-counts.ts';
 
 export interface WindowOptions {
   /** The maximum number of charges per key and window. */
@@ -8,6 +10,7 @@ export interface WindowOptions {
 
 /** The window of one key after a charge. */
 export interface Charged extends WindowOptions {
+  charges: number;
   isOver: boolean;
   remaining: number;
   /** The time until the window ends. */
@@ -31,12 +34,16 @@ export class FixedWindow {
   readonly #options: WindowOptions;
   readonly #windowMs: number;
   readonly #windows: LRUCache<string, Window>;
+  readonly #shared: SharedCounts<Charged> | undefined;
 
-  constructor({ limit, windowSeconds }: WindowOptions) {
+  /** With `parent`, its workers count together what has this `name`. */
+  constructor({ limit, windowSeconds }: WindowOptions, name = '', parent?: Channel) {
     this.#options = { limit, windowSeconds };
     this.#windowMs = windowSeconds * 1_000;
     // With `max` instead of `maxSize` the cache would allocate memory for all windows at once.
     this.#windows = new LRUCache({ maxSize: maxWindows, sizeCalculation: () => 1 });
+    const adopt = (key: string, { charges, resetMs }: Charged) => void this.adopt(key, charges, resetMs);
+    this.#shared = parent && new SharedCounts(parent, 'charge', { name, windowSeconds }, adopt);
   }
 
   charge(key: string, points = 1): Charged {
@@ -44,6 +51,8 @@ export class FixedWindow {
     const window = this.#find(key, now) ?? { charges: 0, endsAt: now + this.#windowMs };
     if (window.charges === 0 && points > 0) this.#windows.set(key, window);
     window.charges += points;
+    // What is refused costs the others nothing.
+    if (points > 0 && window.charges <= this.#options.limit) this.#shared?.add(key, points);
     return this.#describe(window, now);
   }
 
@@ -63,6 +72,7 @@ export class FixedWindow {
   #describe({ charges, endsAt }: Window, now: number): Charged {
     const { limit, windowSeconds } = this.#options;
     return {
+      charges,
       limit,
       windowSeconds,
       isOver: charges > limit,

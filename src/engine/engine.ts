@@ -1,4 +1,5 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql';
+import type { Channel } from '../common/channel.ts';
 import { LimitedQueue } from '../common/limited-queue.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
@@ -17,6 +18,8 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
   sharedRate?: RedisWindows | undefined;
+  /** Of the workers of this machine. */
+  parent?: Channel | undefined;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
 
@@ -33,7 +36,7 @@ const maxVariablesBytes = 4_096;
 /** Creates the one pipeline for every transport: parse, validate, limits, execute. */
 export function createEngine(parts: EngineParts) {
   const { config, log } = parts;
-  const rateLimit = new RateLimit(config.rate, parts.sharedRate);
+  const rateLimit = new RateLimit(config.rate, parts.sharedRate, parts.parent);
   const documents = new Documents(parts.schema, config, config.introspection);
   // A client that may not read the schema must not learn it from errors.
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;

@@ -6,7 +6,7 @@ import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { Presence } from '../live/presence/presence.ts';
 import type { StateStreams } from '../live/states/state-streams.ts';
 import { boundConnections } from './admission/descriptor-limit.ts';
-import type { HttpParts } from './http/exchange.ts';
+import { type HttpParts, replaced } from './http/exchange.ts';
 import { createHttpServer } from './http/server.ts';
 import { createMetricsServer } from './metrics/metrics-port.ts';
 import { createMetrics, type MeasuredParts } from './metrics/server-metrics.ts';
@@ -46,10 +46,11 @@ export function createServers(parts: ServersParts) {
     },
     /**
      * Moves the clients to other servers, waits for running operations, and closes all connections. For `delayMs` new
-     * connections are still accepted; then long connections are asked to close, within DRAIN_SECONDS.
+     * connections are still accepted; then long connections are asked to close, within DRAIN_SECONDS. `isReplaced`: others
+     * serve on its port.
      */
-    async close(delayMs: number) {
-      stopping.abort();
+    async close(delayMs: number, isReplaced: boolean) {
+      stopping.abort(isReplaced ? replaced : undefined);
       if (delayMs > 0) await wait(delayMs);
       const closed = new Promise((done) => http.close(done));
       webSockets.stopAccepting();

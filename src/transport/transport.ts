@@ -1,3 +1,4 @@
+import type { Channel } from '../common/channel.ts';
 import type { Config } from '../config/config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ClientMemory } from '../engine/limits/client-memory.ts';
@@ -16,6 +17,8 @@ export interface TransportParts {
   watchCredentials: WatchCredentials;
   answerBudget: AnswerBudget;
   config: Config;
+  /** Of the workers of this machine. */
+  parent?: Channel | undefined;
   /** Counts the memory that the server keeps for each client. */
   clientMemory: ClientMemory;
   longConnections: LongConnections;

@@ -1,3 +1,4 @@
+import type { Channel } from '../../common/channel.ts';
 import { type Charged, FixedWindow, type WindowOptions } from '../../common/fixed-window.ts';
 import type { Config } from '../../config/config.ts';
 import { ClientError, type ErrorCode } from '../../errors.ts';
@@ -33,7 +34,7 @@ function keyOf({ viewer, address }: Caller): string {
   return viewer ? `user:${viewer.chargedId}` : `address:${address}`;
 }
 
-/** Limits the operations of a user or, without credentials, of an address. With `shared`, nodes share the limit. */
+/** Limits the operations of a user or, without credentials, of an address. With `shared`, nodes share the limit; else workers do. */
 export class RateLimit {
   /** The number of refusals. */
   refused = 0;
@@ -44,11 +45,11 @@ export class RateLimit {
   readonly #addresses: FixedWindow;
 
   /** `limit`: operations per window; 0 disables the limit. */
-  constructor(options: WindowOptions, shared?: RedisWindows) {
+  constructor(options: WindowOptions, shared?: RedisWindows, parent?: Channel) {
     this.#isUnlimited = options.limit === 0;
     this.#shared = shared;
-    this.#users = new FixedWindow(options);
-    this.#addresses = new FixedWindow(options);
+    this.#users = new FixedWindow(options, 'users', shared ? undefined : parent);
+    this.#addresses = new FixedWindow(options, 'addresses', shared ? undefined : parent);
   }
 
   /**

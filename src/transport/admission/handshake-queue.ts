@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { contain } from '../../common/contain.ts';
 import { PerTurnQueue } from '../../common/event-loop.ts';
+import type { AddressLimit } from './address-limit.ts';
 
 /**
  * Per address: admitted sockets that have not sent a message. A normal client sends one as soon as it is admitted. With
@@ -40,12 +41,11 @@ interface AddressSockets {
  */
 export class HandshakeQueue {
   readonly #addresses = new Map<string, AddressSockets>();
-  readonly #limit: number;
+  readonly #limit: AddressLimit;
   readonly #turns = new PerTurnQueue<AddressSockets>(admittedPerTurn, (sockets) => this.#admitNext(sockets));
   #isClosed = false;
 
-  /** `limit`: the maximum number of sockets per address. */
-  constructor(limit: number) {
+  constructor(limit: AddressLimit) {
     this.#limit = limit;
   }
 
@@ -55,8 +55,9 @@ export class HandshakeQueue {
    */
   enter(address: string, socket: Socket, handshake: Handshake): boolean {
     const sockets = this.#find(address);
-    if (this.#isClosed || sockets.count >= this.#limit) return false;
+    if (this.#isClosed || !this.#limit.allows(address, sockets.count)) return false;
     sockets.count += 1;
+    this.#limit.report(address, sockets.count);
     socket.once('close', () => this.#leave(address, socket));
     socket.on('end', destroy);
     const refuse = contain(() => this.#takePending(sockets, socket)?.refuse(), handshake.refuse);
@@ -103,6 +104,7 @@ export class HandshakeQueue {
   #leave(address: string, socket: Socket): void {
     const sockets = this.#find(address);
     sockets.count -= 1;
+    this.#limit.report(address, sockets.count);
     this.#takePending(sockets, socket);
     this.markActive(address, socket);
     this.#deleteIfIdle(address, sockets);

@@ -14,6 +14,7 @@ import { TurnBudget } from '../../common/event-loop.ts';
 import { FixedWindow } from '../../common/fixed-window.ts';
 import type { Log } from '../../log/log.ts';
 import { networkOf } from '../address.ts';
+import type { AddressLimit } from '../admission/address-limit.ts';
 
 const maxAnswersPerSecond = 25;
 /** To read a piece of a body takes 4 µs, and to parse a request takes as long as `piecesPerRequest` pieces. */
@@ -48,8 +49,8 @@ interface AddressConnections {
 }
 
 interface ConnectionsOptions {
-  /** The maximum number for each address; infinite if all are from a proxy, which limits its clients. */
-  limit?: number;
+  /** Undefined if all are from a proxy, which limits its clients. */
+  limit?: AddressLimit | undefined;
   /** Aborted when the server begins to stop: from then on each answer closes its connection. */
   stopping?: AbortSignal;
 }
@@ -60,14 +61,14 @@ interface ConnectionsOptions {
  * read in one turn of the event loop.
  */
 export class Connections {
-  readonly #limit: number;
+  readonly #limit: AddressLimit | undefined;
   readonly #stopping: AbortSignal | undefined;
   readonly #byAddress = new Map<string, AddressConnections>();
   /** A closed socket no longer has its address. */
   readonly #bySocket = new WeakMap<Duplex, Connection>();
   readonly #answers = new FixedWindow({ limit: maxAnswersPerSecond, windowSeconds: 1 });
 
-  constructor({ limit = Number.POSITIVE_INFINITY, stopping }: ConnectionsOptions = {}) {
+  constructor({ limit, stopping }: ConnectionsOptions = {}) {
     this.#limit = limit;
     this.#stopping = stopping;
     stopping?.addEventListener('abort', () => {
@@ -81,11 +82,12 @@ export class Connections {
   add(socket: Socket): boolean {
     const address = addressOf(socket);
     const own = this.#byAddress.get(address) ?? { address, open: new Set(), budget: new TurnBudget(piecesPerTurn) };
-    if (own.open.size >= this.#limit) return false;
+    if (this.#limit?.allows(address, own.open.size) === false) return false;
     this.#byAddress.set(address, own);
     const connection = { socket, ofAddress: own, latest: undefined, waiting: 0, isClosing: false, isStopped: false };
     this.#bySocket.set(socket, connection);
     own.open.add(connection);
+    this.#limit?.report(address, own.open.size);
     socket.once('close', () => this.release(socket));
     return true;
   }
@@ -95,7 +97,9 @@ export class Connections {
     const connection = this.#bySocket.get(socket);
     if (!connection) return;
     const { open, address } = connection.ofAddress;
-    if (open.delete(connection) && open.size === 0) this.#byAddress.delete(address);
+    if (!open.delete(connection)) return;
+    if (open.size === 0) this.#byAddress.delete(address);
+    this.#limit?.report(address, open.size);
   }
 
   /**
@@ -103,7 +107,7 @@ export class Connections {
    * has received the maximum in this second: a refusal costs the server more than the request costs the client.
    */
   mayAnswer(socket: Socket): boolean {
-    return this.#limit === Number.POSITIVE_INFINITY || !this.#answers.charge(addressOf(socket)).isOver;
+    return this.#limit === undefined || !this.#answers.charge(addressOf(socket)).isOver;
   }
 
   find(socket: Duplex): Readonly<Connection> | undefined {

@@ -15,6 +15,9 @@ export interface DependencyStates {
   bus: 'up' | 'down';
 }
 
+/** The reason of the stop of a worker whose successor serves already: the server on its port stays ready. */
+export const replaced = 'replaced';
+
 /** The parts of the HTTP server. */
 export interface HttpParts extends TransportParts {
   origins: Origins;

@@ -9,12 +9,13 @@ import type { Config } from '../../config/config.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError, statusAsJson } from '../../errors.ts';
 import { addressOf, exactAddressOf } from '../address.ts';
+import { AddressLimit } from '../admission/address-limit.ts';
 import { BodyBudget } from '../admission/memory-budgets.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import { writeConsole } from '../pages/route.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import { Connections, createContainedServer, type OwnedResponse, piecesPerRequest } from './connections.ts';
-import type { DependencyStates, Exchange, HttpParts, Serve } from './exchange.ts';
+import { type DependencyStates, type Exchange, type HttpParts, replaced, type Serve } from './exchange.ts';
 import { serveGraphql, writeOptions } from './graphql.ts';
 import { jsonType, parseAccept } from './negotiation.ts';
 import { createOrigins } from './origins.ts';
@@ -63,7 +64,7 @@ export function createHttpServer(
   const hosts = new AllowedHosts(parts.config);
   const bodies = new BodyBudget(limits.bodyBytes);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
-  const limit = trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY;
+  const limit = trustProxy === 0 ? new AddressLimit(limits.sockets, 'connections', parts.parent) : undefined;
   const connections = new Connections({ limit, stopping: parts.stopping });
   const latestOf = (socket: Duplex) => connections.find(socket)?.latest?.exchange as Exchange | undefined;
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections });
@@ -225,9 +226,10 @@ function refuse(exchange: Exchange, error: unknown): void {
 
 /** 503 as soon as the server stops, so that load balancers send no more clients. */
 async function writeReadiness({ response, parts }: Exchange): Promise<void> {
+  const isStopping = parts.stopping.aborted && parts.stopping.reason !== replaced;
   const states = await parts.readState();
   const status = states.database === 'up' ? 'ok' : 'not ready';
-  writeState(response, parts.stopping.aborted ? 'stopping' : status, states);
+  writeState(response, isStopping ? 'stopping' : status, states);
 }
 
 function writeState(

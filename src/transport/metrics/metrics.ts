@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Metric, type MetricValue, type MetricValueWithName, Registry } from 'prom-client';
+import { AggregatorRegistry, type Metric, type MetricValue, type MetricValueWithName, Registry } from 'prom-client';
+import type { Channel } from '../../common/channel.ts';
 import type { Histogram } from '../../common/histogram.ts';
 
 /** One series of a metric with labels. */
@@ -19,16 +20,23 @@ type Read = () => number | Iterable<Series> | Promise<number | Iterable<Series>>
 /** The minimum time between two collections, each of which takes a millisecond or more. */
 const intervalMs = 50;
 
+/** How the values of several workers with the same labels are combined. `worker`: each is shown, with a label. */
+type Combination = 'sum' | 'max' | 'worker';
+
+/** What prom-client reports of one process. */
+type Report = Parameters<typeof AggregatorRegistry.aggregate>[0][number];
+
 /**
- * The metrics of this process, which are read when they are collected: what happens often only increases a number.
- * prom-client writes the format.
+ * The metrics of this process, and of the other workers of its parent, which are read when they are collected: what happens often
+ * only increases a number. prom-client writes the format.
  */
 export class Metrics {
   readonly #registry = new Registry();
+  readonly #parent: Channel | undefined;
 
-  /** Each answer is that of one worker. */
-  constructor(worker = cluster.worker?.id) {
-    if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
+  constructor(parent?: Channel) {
+    this.#parent = parent;
+    if (parent) parent.handlers['metrics'] = () => this.#registry.getMetricsAsJSON();
   }
 
   #next: Promise<Buffer> | undefined;
@@ -36,8 +44,11 @@ export class Metrics {
   #collectedAt = Number.NEGATIVE_INFINITY;
 
   /** `read` is called for each collection. */
-  gauge(name: string, help: string, read: Read): void {
-    this.#add(name, help, 'gauge', async () => toValues(await read()));
+  gauge(name: string, help: string, read: Read, combination: Combination = 'sum'): void {
+    const label = combination === 'worker' && cluster.worker ? { worker: cluster.worker.id } : undefined;
+    const readLabelled = async () =>
+      toValues(await read()).map(({ labels, value }) => ({ labels: { ...labels, ...label }, value }));
+    this.#add(name, help, 'gauge', readLabelled, combination === 'max' ? 'max' : 'sum');
   }
 
   /** `read` returns the count since the start of the process. */
@@ -62,11 +73,12 @@ export class Metrics {
     await wait(Math.max(0, this.#collectedAt + intervalMs - performance.now()));
     this.#next = undefined;
     this.#collectedAt = performance.now();
-    return Buffer.from(await this.#registry.metrics());
+    const reports = await this.#parent?.ask<Report[]>('metrics');
+    return Buffer.from(await (reports ? AggregatorRegistry.aggregate(reports) : this.#registry).metrics());
   }
 
-  #add(name: string, help: string, type: string, read: () => Promise<Series[]>): void {
-    const metric = { name, help, type, get: async () => ({ name, help, type, values: await read() }) };
+  #add(name: string, help: string, type: string, read: () => Promise<Series[]>, aggregator = 'sum'): void {
+    const metric = { name, help, type, get: async () => ({ name, help, type, aggregator, values: await read() }) };
     // The registry calls only `get`; the type lists prom-client's own classes.
     this.#registry.registerMetric(metric as unknown as Metric);
   }

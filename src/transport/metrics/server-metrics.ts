@@ -1,5 +1,6 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
+import type { Channel } from '../../common/channel.ts';
 import { Histogram } from '../../common/histogram.ts';
 import { version } from '../../common/version.ts';
 import type { Database } from '../../data/database/database.ts';
@@ -35,6 +36,8 @@ export interface MeasuredParts {
   webSockets: Pick<WebSocketEndpoint, 'size'>;
   log: Pick<Log, 'countDropped'>;
   engine: Pick<Engine, 'countRateLimited'>;
+  /** Of the workers of this machine. */
+  parent?: Channel | undefined;
   /** Because no descriptor was left. */
   droppedConnections: { count: number };
 }
@@ -42,9 +45,9 @@ export interface MeasuredParts {
 /** Creates all metrics of the server and of its process. `stop` stops the measurements. */
 export function createMetrics(parts: MeasuredParts) {
   const { engine, operationReports, database, timings, webSockets, log, droppedConnections } = parts;
-  const metrics = new Metrics();
+  const metrics = new Metrics(parts.parent);
   const httpMetrics = new HttpMetrics(metrics);
-  metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }]);
+  metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }], 'max');
   metrics.counter('postroom_operations_total', 'Operations by type, and by OK or the code of their first error.', () =>
     Array.from(operationReports.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
   );
@@ -61,7 +64,7 @@ export function createMetrics(parts: MeasuredParts) {
     const read = async () => Number((await findSetting(database.checks, lastBackup)) ?? 0) / 1_000;
     const help = 'Start of the newest verified backup, in seconds since 1970; 0 without one.';
     // It is absent if the database cannot be read.
-    metrics.gauge('postroom_last_backup_timestamp_seconds', help, () => read().catch(() => []));
+    metrics.gauge('postroom_last_backup_timestamp_seconds', help, () => read().catch(() => []), 'max');
   }
   metrics.gauge('postroom_websockets', 'Open WebSockets.', () => webSockets.size);
   metrics.counter(
@@ -80,7 +83,7 @@ export function createMetrics(parts: MeasuredParts) {
 /** The metrics of subscriptions, deliveries and the bus. */
 function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void {
   const { counts } = fanOut;
-  metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.sizes.feeds);
+  metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.sizes.feeds, 'worker');
   metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.sizes.groups);
   metrics.gauge(
     'postroom_subscribers',
@@ -115,10 +118,9 @@ function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void {
     'Subscriptions whose clients must read before more is written.',
     () => counts.slowConsumers,
   );
-  metrics.gauge('postroom_bus_listeners', 'Listeners on the bus, including one of the process itself.', () =>
-    bus.listenerCount(),
-  );
-  metrics.gauge('postroom_bus_up', 'Whether messages of other processes arrive.', () => Number(bus.isUp()));
+  const listeners = 'Listeners on the bus, including one of the process itself.';
+  metrics.gauge('postroom_bus_listeners', listeners, () => bus.listenerCount(), 'worker');
+  metrics.gauge('postroom_bus_up', 'Whether messages of other processes arrive.', () => Number(bus.isUp()), 'worker');
   metrics.counter('postroom_bus_messages_total', 'Messages between nodes, by result.', () => [
     { labels: { result: 'published' }, value: bus.counts.published },
     { labels: { result: 'received' }, value: bus.counts.received },
@@ -145,29 +147,34 @@ function addProcessMetrics(metrics: Metrics, delay: EventLoopDelay): () => void 
     return (user + system) / 1e6;
   });
   const startedAt = performance.timeOrigin / 1_000;
-  metrics.gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startedAt);
-  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsage.rss());
-  metrics.gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => memoryUsage().heapTotal);
-  metrics.gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', () => memoryUsage().heapUsed);
-  metrics.gauge('nodejs_heap_space_size_used_bytes', 'Used part of each space of the heap.', () =>
+  const gauge: Metrics['gauge'] = (name, help, read) => metrics.gauge(name, help, read, 'worker');
+  gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startedAt);
+  gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsage.rss());
+  gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => memoryUsage().heapTotal);
+  gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', () => memoryUsage().heapUsed);
+  gauge('nodejs_heap_space_size_used_bytes', 'Used part of each space of the heap.', () =>
     getHeapSpaceStatistics().map(({ space_name, space_used_size }) => ({
       labels: { space: space_name.replace(/_space$/, '') },
       value: space_used_size,
     })),
   );
-  metrics.gauge(
+  gauge(
     'nodejs_external_memory_bytes',
     'Memory outside the JavaScript heap that its objects use, such as buffers.',
     () => memoryUsage().external,
   );
-  metrics.gauge(
+  gauge(
     'nodejs_eventloop_lag_p99_seconds',
     'Delay of the event loop in the last 30 to 60 seconds, 99th percentile.',
     () => delay.readP99Seconds(),
   );
-  metrics.gauge('nodejs_version_info', 'The version of Node.', () => [
-    { labels: { version: process.version }, value: 1 },
-  ]);
+  const { version: nodeVersion } = process;
+  metrics.gauge(
+    'nodejs_version_info',
+    'The version of Node.',
+    () => [{ labels: { version: nodeVersion }, value: 1 }],
+    'max',
+  );
   return addCollections(metrics);
 }
 

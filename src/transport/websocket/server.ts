@@ -5,6 +5,7 @@ import { type RawData, WebSocketServer } from 'ws';
 import { contain } from '../../common/contain.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
+import { AddressLimit } from '../admission/address-limit.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { linger, refuseSocket } from '../http/refusal.ts';
 import type { TransportParts } from '../transport.ts';
@@ -31,7 +32,7 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
   const keepAlive = createKeepAlive(parts.config.stallSeconds);
-  const handshakes = new HandshakeQueue(parts.config.limits.sockets);
+  const handshakes = new HandshakeQueue(new AddressLimit(parts.config.limits.sockets, 'webSockets', parts.parent));
   const limitFrames = createFrameLimits(handshakes, parts.config.limits.messages);
   // Its functions live as long as the socket, so they must not close over the request.
   const openConnection = (connection: WebSocketConnection, authorization: string | undefined) => {
