@@ -11,6 +11,7 @@ const atEnd = 'runs while the process stops';
 export const exceptions: Readonly<Record<string, string>> = {
   'commands/serve.ts': 'ends the process',
   'log/output.ts': 'writes the log, which reports all other exceptions',
+  'common/channel.ts': 'answers the parent of a worker, or settles promises',
   'common/event-loop.ts': settles,
   'common/limited-queue.ts': settles,
   'tracing/open-tracing.ts': atEnd,
