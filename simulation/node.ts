@@ -103,8 +103,8 @@ export class Node {
     const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
     this.#inventory = new Inventory({ node: local, database, bus, reportPresence, onError });
     const inventory = this.#inventory;
-    this.deletions = createDeletions(database, bus, { onError });
-    this.trimming = createTrimming(database, retention, { onError });
+    this.deletions = createDeletions(database, bus, onError);
+    this.trimming = createTrimming(database, retention, onError);
     const read = () => inventory.readStatus();
     const statusStreams = new StateStreams({ fanOut, name: 'status', read, intervalMs: 1_000, onError });
     const unused = undefined as never;

@@ -91,7 +91,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const signInLimit = createSignInLimit(database, config.signInAttempts);
     const onDeletionError = logFailures(log, 'deleted rows could not be removed, and will be removed later');
     const { parent } = overrides;
-    const deletions = createDeletions(database, bus, { onError: onDeletionError, parent }, extensions.tables);
+    const deletions = createDeletions(database, bus, onDeletionError, extensions.tables, parent);
     opened.defer(() => deletions.stop());
     const onError = logFailures(log, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
@@ -131,7 +131,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const leaveBus = await followCommonMessages(bus, { fanOut, presence, credentials, onError });
     await inventory.open();
     const onTrimError = logFailures(log, 'the event log could not be trimmed, and will be trimmed again');
-    const trimming = createTrimming(database, retention, { onError: onTrimError, parent });
+    const trimming = createTrimming(database, retention, onTrimError, parent);
     opened.defer(() => trimming.stop());
     deletions.start();
     const { url, metricsUrl } = await servers.listen();

@@ -6,19 +6,19 @@ import { CoalescedWork } from '../common/coalesced-work.ts';
 const everyMs = 60_000;
 const retryMs = 1_000;
 
-export interface BackgroundWorkOptions {
-  onError: (error: unknown) => void;
-  /** Of the workers of this machine, of which only one does the work at a time. */
-  parent?: Channel | undefined;
-}
-
 /** Work that runs every minute and when it is started, and again after a second if it has failed. */
 export class BackgroundWork {
   readonly #stopping = new AbortController();
   readonly #timer = setInterval(() => this.start(), everyMs).unref();
   readonly #work: CoalescedWork;
 
-  constructor(name: string, work: (signal: AbortSignal) => Promise<void>, { onError, parent }: BackgroundWorkOptions) {
+  /** Of the workers of `parent` only one does the work of this name at a time. */
+  constructor(
+    name: string,
+    work: (signal: AbortSignal) => Promise<void>,
+    onError: (error: unknown) => void,
+    parent?: Channel,
+  ) {
     const { signal } = this.#stopping;
     this.#work = new CoalescedWork(async () => {
       if (parent) await takeTurn(parent, name, signal);

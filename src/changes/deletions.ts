@@ -1,3 +1,4 @@
+import type { Channel } from '../common/channel.ts';
 import type { Database, Db } from '../data/database/database.ts';
 import {
   type DeletionStep,
@@ -18,15 +19,16 @@ import { deleteMember } from '../data/domain/memberships.ts';
 import { lockRooms, updateRoom } from '../data/domain/rooms.ts';
 import type { NewPlainEvent } from '../data/event-log/events.ts';
 import type { Bus } from '../live/bus/bus.ts';
-import { BackgroundWork, type BackgroundWorkOptions, rowsPerStep, runInSteps } from './background-work.ts';
+import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
 import { type ChangeRecord, commitChange } from './commit-change.ts';
 
 /** Deletes the rows of deleted accounts and rooms, also those that another process has left. */
 export function createDeletions(
   database: Database,
   bus: Bus,
-  options: BackgroundWorkOptions,
+  onError: (error: unknown) => void,
   extensionTables: readonly ExtensionTable[] = [],
+  parent?: Channel,
 ): BackgroundWork {
   const step = { limit: rowsPerStep[database.kind], extensionTables };
   // Accounts come first, because a person waits for the erasure of their data.
@@ -34,7 +36,7 @@ export function createDeletions(
   const work = async (signal: AbortSignal) => {
     if (await hasUnfinishedDeletions(database.checks)) await runInSteps(run, signal);
   };
-  return new BackgroundWork('deletions', work, options);
+  return new BackgroundWork('deletions', work, onError, parent);
 }
 
 /** Returns false if there was nothing to erase. */

@@ -1,9 +1,10 @@
+import type { Channel } from '../common/channel.ts';
 import type { Database, Work } from '../data/database/database.ts';
 import { deleteKeysBefore } from '../data/domain/idempotency-keys.ts';
 import { deleteEndedAttempts } from '../data/domain/sign-in-attempts.ts';
 import { findSurplus, trimByAge, trimRoom } from '../data/event-log/events.ts';
 import type { Retention } from '../live/feed/room-log.ts';
-import { BackgroundWork, type BackgroundWorkOptions, rowsPerStep, runInSteps } from './background-work.ts';
+import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -15,7 +16,8 @@ const maxDoublings = 4;
 export function createTrimming(
   database: Database,
   retention: Retention,
-  options: BackgroundWorkOptions,
+  onError: (error: unknown) => void,
+  parent?: Channel,
 ): BackgroundWork {
   const work = async (signal: AbortSignal) => {
     const now = Date.now();
@@ -40,5 +42,5 @@ export function createTrimming(
     await repeat((limit) => (db) => deleteEndedAttempts(db, now, limit));
     await repeat((limit) => (db) => deleteKeysBefore(db, now - idempotencyKeyHours * hourMs, limit));
   };
-  return new BackgroundWork('trimming', work, options);
+  return new BackgroundWork('trimming', work, onError, parent);
 }

@@ -28,136 +28,123 @@ export async function runWorkers(config: Config): Promise<number> {
   // The workers accept connections from one socket of the system: one that is open while a worker is replaced or killed goes to
   // another. If the parent gave them out, those that it has just given to a worker that was killed would hang.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  const count = config.workers === 'auto' ? availableParallelism() : config.workers;
-  const workers = new Workers(count, path, log);
+  const workers = new Workers(path, log);
   const opened = [await openLocalExchange({ path }), await openControl(folder, () => workers.replaceAll())];
   try {
-    return await workers.run();
+    return await workers.run(config.workers === 'auto' ? availableParallelism() : config.workers);
   } finally {
     for (const server of opened) server.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-type Running = ReturnType<typeof startWorker>;
+type Running = ReturnType<Workers['start']>;
 
-/** `path` is that of the bus. */
-function startWorker(path: string, shared: SharedState) {
-  const worker = cluster.fork();
-  const channel = new Channel(worker);
-  const leave = shared.add(channel);
-  const { promise: ended, resolve: end } = Promise.withResolvers<{ code: number | null; [cause: string]: unknown }>();
-  worker.on('exit', (code, signal) => end({ code, signal }));
-  // The system has no process for it.
-  worker.on('error', ({ message }) => worker.process.pid ?? end({ code: null, message }));
-  void ended.then(leave);
-  const { promise: serving, resolve: serve } = Promise.withResolvers<undefined>();
-  Object.assign(channel.handlers, { path: () => path, serves: () => serve(undefined) });
-  /** Undefined when it serves; its status if it ends before. */
-  const status = Promise.race([serving, ended.then(({ code }) => code ?? 1)]);
-  return { process: worker.process, status, ended, startedAt: performance.now() };
+/** The place of one worker: the current one. Every other was told to stop, or does not serve yet. */
+interface Slot {
+  current?: Running | undefined;
 }
 
 class Workers {
+  /** Of the bus. */
+  readonly #path: string;
   readonly #log: Log;
-  readonly #slots: Slot[];
+  readonly #slots: Slot[] = [];
   readonly #stopping = new AbortController();
   readonly #running = new Set<Running>();
-  #replacing: Promise<string | undefined> | undefined;
+  readonly #shared = new SharedState();
 
-  constructor(count: number, path: string, log: Log) {
+  constructor(path: string, log: Log) {
+    this.#path = path;
     this.#log = log;
-    const shared = new SharedState();
-    const start = () => {
-      const running = startWorker(path, shared);
-      this.#running.add(running);
-      void running.ended.then(() => this.#running.delete(running));
-      return running;
-    };
-    this.#slots = Array.from({ length: count }, () => new Slot({ start, stopping: this.#stopping.signal, log }));
   }
 
-  async run(): Promise<number> {
+  async run(count: number): Promise<number> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#stop(signal));
     process.on('SIGUSR2', () => void this.replaceAll());
+    const { signal: stopping } = this.#stopping;
     const kept: Promise<void>[] = [];
-    let status: number | undefined;
     // One after the other, because the first one migrates the database.
-    for (const slot of this.#slots) {
-      status ??= await slot.replace();
+    while (kept.length < count && !stopping.aborted) {
+      const slot: Slot = {};
+      const status = await this.#replace(slot);
       // The settings or the database are wrong, and the worker has said how.
-      if (status !== undefined) this.#stop('SIGTERM');
-      kept.push(slot.keep());
+      if (status !== undefined) this.#stop('SIGTERM', status);
+      this.#slots.push(slot);
+      kept.push(this.#keep(slot));
     }
-    if (!this.#stopping.signal.aborted) this.#log.info({ workers: kept.length }, 'all workers serve');
+    if (!stopping.aborted) this.#log.info({ workers: count }, 'all workers serve');
     await Promise.all(kept);
     await Promise.all(Array.from(this.#running, ({ ended }) => ended));
-    return status ?? 0;
+    return stopping.reason;
   }
 
   /** Each worker stops after its successor serves. Resolves with the reason if not all were replaced. */
-  replaceAll(): Promise<string | undefined> {
-    this.#replacing ??= this.#replaceAll().finally(() => {
-      this.#replacing = undefined;
-    });
-    return this.#replacing;
-  }
-
-  async #replaceAll(): Promise<string | undefined> {
+  async replaceAll(): Promise<string | undefined> {
     let status: number | undefined;
-    for (const slot of this.#slots) status ??= await slot.replace();
+    for (const slot of this.#slots) status ??= await this.#replace(slot);
     if (this.#stopping.signal.aborted) return 'the server stops';
-    if (status !== undefined) {
-      this.#log.error({ status }, 'a worker could not start: the others are not replaced');
-      return `a worker could not start (status ${status}): the others are not replaced`;
-    }
-    this.#log.info({ workers: this.#slots.length }, 'the workers were replaced');
-    return undefined;
-  }
-
-  #stop(signal: NodeJS.Signals): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#stopping.abort();
-    for (const { process } of this.#running) process.kill(signal);
-  }
-}
-
-/** Keeps one worker running: the current one. Every other was told to stop, or does not serve yet. */
-class Slot {
-  readonly #parts: { start: () => Running; stopping: AbortSignal; log: Log };
-  #current: Running | undefined;
-
-  constructor(parts: { start: () => Running; stopping: AbortSignal; log: Log }) {
-    this.#parts = parts;
+    const failure = 'a worker could not start: the others are not replaced';
+    if (status === undefined) this.#log.info({ workers: this.#slots.length }, 'the workers were replaced');
+    else this.#log.error({ status }, failure);
+    return status === undefined ? undefined : failure;
   }
 
   /** Starts a worker, and stops the current one when it serves. Resolves with its status if it could not start. */
-  async replace(): Promise<number | undefined> {
-    const { start, stopping } = this.#parts;
+  async #replace(slot: Slot): Promise<number | undefined> {
+    const { signal: stopping } = this.#stopping;
     if (stopping.aborted) return undefined;
-    const next = start();
+    const next = this.start();
     const status = await next.status;
     if (status !== undefined) return stopping.aborted ? undefined : status;
-    const previous = this.#current;
-    this.#current = next;
+    const previous = slot.current;
+    slot.current = next;
     previous?.process.kill('SIGUSR2');
     await previous?.ended;
     return undefined;
   }
 
   /** Starts a worker whenever there is none, until the stop. */
-  async keep(): Promise<void> {
-    const { start, stopping, log } = this.#parts;
+  async #keep(slot: Slot): Promise<void> {
+    const { signal: stopping } = this.#stopping;
     for (let pauseMs = minPauseMs; !stopping.aborted; ) {
-      this.#current ??= start();
-      const current = this.#current;
+      slot.current ??= this.start();
+      const { current } = slot;
       const end = await current.ended;
-      if (stopping.aborted || this.#current !== current) continue;
+      if (stopping.aborted || slot.current !== current) continue;
       if (performance.now() - current.startedAt >= stableMs) pauseMs = minPauseMs;
-      log.error({ worker: current.process.pid, ...end, pauseMs }, 'a worker ended, and is started again');
-      this.#current = undefined;
+      this.#log.error({ worker: current.process.pid, ...end, pauseMs }, 'a worker ended, and is started again');
+      slot.current = undefined;
       await wait(pauseMs, undefined, { signal: stopping }).catch(() => {});
       pauseMs = Math.min(2 * pauseMs, maxPauseMs);
     }
+  }
+
+  start() {
+    const worker = cluster.fork();
+    const channel = new Channel(worker);
+    const leave = this.#shared.add(channel);
+    const { promise: ended, resolve: end } = Promise.withResolvers<{ code: number | null; [cause: string]: unknown }>();
+    worker.on('exit', (code, signal) => end({ code, signal }));
+    // The system has no process for it.
+    worker.on('error', ({ message }) => worker.process.pid ?? end({ code: null, message }));
+    const { promise: serving, resolve: serve } = Promise.withResolvers<undefined>();
+    Object.assign(channel.handlers, { path: () => this.#path, serves: () => serve(undefined) });
+    /** Undefined when it serves; its status if it ends before. */
+    const status = Promise.race([serving, ended.then(({ code }) => code || 1)]);
+    const running = { process: worker.process, status, ended, startedAt: performance.now() };
+    this.#running.add(running);
+    void ended.then(() => {
+      this.#running.delete(running);
+      leave();
+    });
+    return running;
+  }
+
+  /** `status` is that of the program. */
+  #stop(signal: NodeJS.Signals, status = 0): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#stopping.abort(status);
+    for (const { process } of this.#running) process.kill(signal);
   }
 }

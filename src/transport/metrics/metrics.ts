@@ -20,9 +20,8 @@ type Read = () => number | Iterable<Series> | Promise<number | Iterable<Series>>
 /** The minimum time between two collections, each of which takes a millisecond or more. */
 const intervalMs = 50;
 
-/** How the values of several workers with the same labels are combined. `worker`: each is shown, with a label. */
-type Combination = 'sum' | 'max' | 'worker';
-
+/** Gauges whose values cannot be added: each worker shows its own, with a label. */
+const ofEachWorker = /^(process|nodejs|postroom_(build|last_backup|feeds|bus))(_|$)/;
 /** What prom-client reports of one process. */
 type Report = Parameters<typeof AggregatorRegistry.aggregate>[0][number];
 
@@ -44,11 +43,10 @@ export class Metrics {
   #collectedAt = Number.NEGATIVE_INFINITY;
 
   /** `read` is called for each collection. */
-  gauge(name: string, help: string, read: Read, combination: Combination = 'sum'): void {
-    const label = combination === 'worker' && cluster.worker ? { worker: cluster.worker.id } : undefined;
-    const readLabelled = async () =>
-      toValues(await read()).map(({ labels, value }) => ({ labels: { ...labels, ...label }, value }));
-    this.#add(name, help, 'gauge', readLabelled, combination === 'max' ? 'max' : 'sum');
+  gauge(name: string, help: string, read: Read): void {
+    const labels = cluster.worker && ofEachWorker.test(name) ? { worker: cluster.worker.id } : {};
+    const readOwn = async () => toValues(await read()).map((own) => ({ ...own, labels: { ...own.labels, ...labels } }));
+    this.#add(name, help, 'gauge', readOwn);
   }
 
   /** `read` returns the count since the start of the process. */
@@ -77,8 +75,9 @@ export class Metrics {
     return Buffer.from(await (reports ? AggregatorRegistry.aggregate(reports) : this.#registry).metrics());
   }
 
-  #add(name: string, help: string, type: string, read: () => Promise<Series[]>, aggregator = 'sum'): void {
-    const metric = { name, help, type, get: async () => ({ name, help, type, aggregator, values: await read() }) };
+  #add(name: string, help: string, type: string, read: () => Promise<Series[]>): void {
+    const described = { name, help, type, aggregator: 'sum' };
+    const metric = { ...described, get: async () => ({ ...described, values: await read() }) };
     // The registry calls only `get`; the type lists prom-client's own classes.
     this.#registry.registerMetric(metric as unknown as Metric);
   }

@@ -1,6 +1,5 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import type { Channel } from '../../common/channel.ts';
 import { Histogram } from '../../common/histogram.ts';
 import { version } from '../../common/version.ts';
 import type { Database } from '../../data/database/database.ts';
@@ -12,6 +11,7 @@ import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { streamTransports } from '../../live/live-counts.ts';
 import type { Log } from '../../log/log.ts';
+import type { TransportParts } from '../transport.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import type { EventLoopDelay } from './event-loop-delay.ts';
 import { HttpMetrics } from './http-metrics.ts';
@@ -26,7 +26,7 @@ const gcKinds: Record<number, string> = {
 /** In seconds; those of prom-client. */
 const gcBounds = [0.001, 0.01, 0.1, 1, 2, 5];
 
-export interface MeasuredParts {
+export interface MeasuredParts extends Pick<TransportParts, 'parent'> {
   bus: Bus;
   fanOut: FanOut;
   operationReports: OperationReports;
@@ -36,8 +36,6 @@ export interface MeasuredParts {
   webSockets: Pick<WebSocketEndpoint, 'size'>;
   log: Pick<Log, 'countDropped'>;
   engine: Pick<Engine, 'countRateLimited'>;
-  /** Of the workers of this machine. */
-  parent?: Channel | undefined;
   /** Because no descriptor was left. */
   droppedConnections: { count: number };
 }
@@ -47,7 +45,7 @@ export function createMetrics(parts: MeasuredParts) {
   const { engine, operationReports, database, timings, webSockets, log, droppedConnections } = parts;
   const metrics = new Metrics(parts.parent);
   const httpMetrics = new HttpMetrics(metrics);
-  metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }], 'max');
+  metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }]);
   metrics.counter('postroom_operations_total', 'Operations by type, and by OK or the code of their first error.', () =>
     Array.from(operationReports.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
   );
@@ -64,7 +62,7 @@ export function createMetrics(parts: MeasuredParts) {
     const read = async () => Number((await findSetting(database.checks, lastBackup)) ?? 0) / 1_000;
     const help = 'Start of the newest verified backup, in seconds since 1970; 0 without one.';
     // It is absent if the database cannot be read.
-    metrics.gauge('postroom_last_backup_timestamp_seconds', help, () => read().catch(() => []), 'max');
+    metrics.gauge('postroom_last_backup_timestamp_seconds', help, () => read().catch(() => []));
   }
   metrics.gauge('postroom_websockets', 'Open WebSockets.', () => webSockets.size);
   metrics.counter(
@@ -83,7 +81,7 @@ export function createMetrics(parts: MeasuredParts) {
 /** The metrics of subscriptions, deliveries and the bus. */
 function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void {
   const { counts } = fanOut;
-  metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.sizes.feeds, 'worker');
+  metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.sizes.feeds);
   metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.sizes.groups);
   metrics.gauge(
     'postroom_subscribers',
@@ -118,9 +116,10 @@ function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void {
     'Subscriptions whose clients must read before more is written.',
     () => counts.slowConsumers,
   );
-  const listeners = 'Listeners on the bus, including one of the process itself.';
-  metrics.gauge('postroom_bus_listeners', listeners, () => bus.listenerCount(), 'worker');
-  metrics.gauge('postroom_bus_up', 'Whether messages of other processes arrive.', () => Number(bus.isUp()), 'worker');
+  metrics.gauge('postroom_bus_listeners', 'Listeners on the bus, including one of the process itself.', () =>
+    bus.listenerCount(),
+  );
+  metrics.gauge('postroom_bus_up', 'Whether messages of other processes arrive.', () => Number(bus.isUp()));
   metrics.counter('postroom_bus_messages_total', 'Messages between nodes, by result.', () => [
     { labels: { result: 'published' }, value: bus.counts.published },
     { labels: { result: 'received' }, value: bus.counts.received },
@@ -147,34 +146,29 @@ function addProcessMetrics(metrics: Metrics, delay: EventLoopDelay): () => void 
     return (user + system) / 1e6;
   });
   const startedAt = performance.timeOrigin / 1_000;
-  const gauge: Metrics['gauge'] = (name, help, read) => metrics.gauge(name, help, read, 'worker');
-  gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startedAt);
-  gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsage.rss());
-  gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => memoryUsage().heapTotal);
-  gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', () => memoryUsage().heapUsed);
-  gauge('nodejs_heap_space_size_used_bytes', 'Used part of each space of the heap.', () =>
+  metrics.gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startedAt);
+  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsage.rss());
+  metrics.gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => memoryUsage().heapTotal);
+  metrics.gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', () => memoryUsage().heapUsed);
+  metrics.gauge('nodejs_heap_space_size_used_bytes', 'Used part of each space of the heap.', () =>
     getHeapSpaceStatistics().map(({ space_name, space_used_size }) => ({
       labels: { space: space_name.replace(/_space$/, '') },
       value: space_used_size,
     })),
   );
-  gauge(
+  metrics.gauge(
     'nodejs_external_memory_bytes',
     'Memory outside the JavaScript heap that its objects use, such as buffers.',
     () => memoryUsage().external,
   );
-  gauge(
+  metrics.gauge(
     'nodejs_eventloop_lag_p99_seconds',
     'Delay of the event loop in the last 30 to 60 seconds, 99th percentile.',
     () => delay.readP99Seconds(),
   );
-  const { version: nodeVersion } = process;
-  metrics.gauge(
-    'nodejs_version_info',
-    'The version of Node.',
-    () => [{ labels: { version: nodeVersion }, value: 1 }],
-    'max',
-  );
+  metrics.gauge('nodejs_version_info', 'The version of Node.', () => [
+    { labels: { version: process.version }, value: 1 },
+  ]);
   return addCollections(metrics);
 }
 
