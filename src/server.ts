@@ -54,9 +54,7 @@ export interface RunningServer {
 /** Parts that the caller can replace. */
 export interface PartOverrides {
   bus?: Bus;
-  /** The path of the bus of the workers of one machine. */
-  localBus?: string | undefined;
-  /** Of a worker. */
+  /** Of the workers of one machine. */
   parent?: Channel | undefined;
   /** Tests start many servers; loading the schema takes half of the time of a start. */
   schema?: GraphQLSchema;
@@ -85,12 +83,12 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const keys = givenKeys ?? loadOrCreateStoredKeys(database);
     const sessions = new Sessions(keys, config.sessionHours);
-    const bus = overrides.bus ?? (await openBus(config, database, reportBusTo(log), overrides.localBus));
+    const { parent } = overrides;
+    const bus = overrides.bus ?? (await openBus(config, database, reportBusTo(log), await parent?.ask('path')));
     opened.defer(() => bus.close());
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(database, config.signInAttempts);
     const onDeletionError = logFailures(log, 'deleted rows could not be removed, and will be removed later');
-    const { parent } = overrides;
     const deletions = createDeletions(database, bus, onDeletionError, extensions.tables, parent);
     opened.defer(() => deletions.stop());
     const onError = logFailures(log, 'the live feed failed, and tries again');

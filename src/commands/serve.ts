@@ -28,7 +28,7 @@ export async function serve(args: string[]): Promise<number> {
   const parent = cluster.worker && new Channel(process);
   // Without its parent a worker would exit at once, with the status 0; it drains first.
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
-  const server = await startServer(config, log, { parent, localBus: await parent?.ask('path') });
+  const server = await startServer(config, log, { parent });
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextStop(config, log);
   const redis = config.redisUrl && new URL(config.redisUrl).host;

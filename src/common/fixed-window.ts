@@ -36,7 +36,7 @@ export class FixedWindow {
   readonly #windows: LRUCache<string, Window>;
   readonly #shared: SharedCounts<Charged> | undefined;
 
-  /** With `parent`, its workers count together what has this `name`. */
+  /** With `parent`, its workers count together, by this `name`. */
   constructor({ limit, windowSeconds }: WindowOptions, name = '', parent?: Channel) {
     this.#options = { limit, windowSeconds };
     this.#windowMs = windowSeconds * 1_000;

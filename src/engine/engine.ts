@@ -18,7 +18,6 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
   sharedRate?: RedisWindows | undefined;
-  /** Of the workers of this machine. */
   parent?: Channel | undefined;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
