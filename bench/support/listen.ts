@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Listens on a free port and prints the URL, which the benchmark reads. */
+/** Listens on PORT, or on a free port, and prints the URL, which the benchmark reads. */
 export function listen(server: Server): void {
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () => printUrl(server));
+  server.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1', backlog: 4_096 }, () => printUrl(server));
 }
 
 export function printUrl(server: Server): void {

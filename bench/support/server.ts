@@ -14,6 +14,8 @@ export interface ServerOptions {
   wrapper?: string[];
   /** Without it the process has the options of `npm start` and a script of one line, for the time of a start. */
   reportsUsage?: boolean;
+  /** A part of the line of its log after which it serves; by default that line names its address. */
+  serves?: string;
 }
 
 /** A server in its own process, which also reports its usage of the processors and of memory. */
@@ -26,8 +28,12 @@ export class Server {
     this.port = port;
   }
 
+  get pid(): number {
+    return this.#process.pid ?? Number.NaN;
+  }
+
   static async start(options: ServerOptions): Promise<Server> {
-    const { command, environment = {}, nodeOptions = [], wrapper = [], reportsUsage = true } = options;
+    const { command, environment = {}, nodeOptions = [], wrapper = [], reportsUsage = true, serves } = options;
     const preloads = reportsUsage ? ['--expose-gc', '--import', reportUsage] : [];
     const [file = '', ...args] = [...wrapper, process.execPath, ...nodeOptions, ...preloads, ...command];
     const child = spawn(file, args, {
@@ -37,7 +43,7 @@ export class Server {
     const exited = once(child, 'exit').then(([status]) => {
       throw new Error(`${command.join(' ')} exited with status ${status}`);
     });
-    const port = await Promise.race([readPort(child), exited]);
+    const port = await Promise.race([readPort(child, serves), exited]);
     exited.catch(() => {});
     return new Server(child, port);
   }
@@ -57,13 +63,15 @@ export class Server {
 }
 
 /** Postroom logs its address when it accepts requests; the other servers print it. What else they report is shown. */
-function readPort({ stdout, stderr }: ChildProcess): Promise<number> {
+function readPort({ stdout, stderr }: ChildProcess, serves?: string): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
+  let port: string | undefined;
   for (const output of [stdout, stderr]) {
     if (!output) continue;
     createInterface(output).on('line', (line) => {
-      const [, port] = /http:[^\s"]+:(\d+)\/graphql/.exec(line) ?? [];
-      if (port) resolve(Number(port));
+      const [, found] = /http:[^\s"]+:(\d+)\/graphql/.exec(line) ?? [];
+      port ??= found;
+      if (port && (serves === undefined ? found : line.includes(serves))) resolve(Number(port));
       else if (output === stderr && !line.startsWith('{"level":30,')) process.stderr.write(`${line}\n`);
     });
   }

@@ -1,0 +1,70 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { percentile } from '../support/statistics.ts';
+import { Clients } from './clients.ts';
+import { Publisher, publishEveryMs } from './publisher.ts';
+import type { Running } from './servers.ts';
+
+const quietMs = 3_000;
+const backTimeoutMs = 60_000;
+const endTimeoutMs = 5_000;
+const maxMessages = (2 * backTimeoutMs) / publishEveryMs;
+
+export interface Disruption {
+  /** Clients that have lost their connection. */
+  disconnected: number;
+  /** Milliseconds from the first loss of a connection until each of these clients had one again that it kept. */
+  backMs: number[];
+  neverBack: number;
+  messages: number;
+  lost: number;
+  repeated: number;
+}
+
+/** Ends connections of the server by `disrupt`, while it publishes two messages per second. */
+export async function measureDisruption(
+  server: Running,
+  count: number,
+  disrupt: () => void | Promise<void>,
+): Promise<Disruption> {
+  const clients = await Clients.connect(server, count, { maxMessages });
+  try {
+    const publisher = new Publisher(server);
+    const published = publisher.publish(maxMessages - 1);
+    await wait(quietMs);
+    await disrupt();
+    // A client notices the loss of its connection a little later.
+    await wait(publishEveryMs);
+    await clients.waitUntil(({ connected }) => connected === count, backTimeoutMs);
+    await wait(quietMs);
+    publisher.stop();
+    await published;
+    await clients.waitUntil(({ received }) => received >= publisher.confirmed.length * count, endTimeoutMs);
+    const { losses, lost, repeated } = await clients.report(publisher.confirmed);
+    const firstAt = losses.reduce((first, { lostAt }) => Math.min(first, lostAt), Number.POSITIVE_INFINITY);
+    const backMs = losses.flatMap(({ openedAt }) => (openedAt === undefined ? [] : [openedAt - firstAt]));
+    return {
+      disconnected: losses.length,
+      backMs,
+      neverBack: losses.length - backMs.length,
+      messages: publisher.confirmed.length,
+      lost,
+      repeated,
+    };
+  } finally {
+    clients.stop();
+  }
+}
+
+export function describe({ disconnected, backMs, neverBack, messages, lost, repeated }: Disruption) {
+  const seconds = (share: number) => (backMs.length === 0 ? '' : (percentile(backMs, share) / 1_000).toFixed(2));
+  return {
+    disconnected: String(disconnected),
+    'back after, s: p50': seconds(0.5),
+    p95: seconds(0.95),
+    all: seconds(1),
+    'never back': String(neverBack),
+    messages: String(messages),
+    lost: String(lost),
+    repeated: String(repeated),
+  };
+}
