@@ -15,6 +15,10 @@ export class LoadProcess {
     });
   }
 
+  get pid(): number {
+    return this.#process.pid ?? Number.NaN;
+  }
+
   async connect(port: number, subscriptions: Subscription[]): Promise<void> {
     await this.#send({ type: 'connect', port, subscriptions });
   }

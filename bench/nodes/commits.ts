@@ -62,7 +62,7 @@ export function now(): number {
 }
 
 /** An event with the usual content, at the present time. */
-function createEvent(roomId: string, seq: number): BusMessage {
+export function createEvent(roomId: string, seq: number): BusMessage {
   const versioned = { createdAt: seq, updatedAt: seq, version: 1 };
   const text = 'a post of usual length, with a title and a body';
   const post = { ...versioned, id: `P${seq}`, roomId, authorId: 'U', title: text, body: text, publishedAt: seq };

@@ -1,5 +1,6 @@
 import type { Table } from '../support/table.ts';
 import { Clients } from './clients.ts';
+import type { Milliseconds } from './milliseconds.ts';
 import { Publisher, publishEveryMs } from './publisher.ts';
 import type { Run } from './run.ts';
 import type { Running } from './servers.ts';
@@ -35,14 +36,12 @@ async function measure(server: Running, count: number, seconds: number): Promise
     const share = (received: number, of: number) => `${((100 * received) / of).toFixed(3)} %`;
     return {
       received: share(all - report.lost, all),
-      'the least of a client': share(report.fewest, publisher.confirmed.length),
+      'least of a client': share(report.fewest, publisher.confirmed.length),
       lost: String(report.lost),
       repeated: String(report.repeated),
       cuts: String(report.cuts),
-      'replay from the open connection, p50': report.replays.percentile(0.5),
-      p99: report.replays.percentile(0.99),
-      'all messages from publishing, p50': report.latencies.percentile(0.5),
-      'p99 ': report.latencies.percentile(0.99),
+      'replay, from the open connection: p50; p99': describePercentiles(report.replays),
+      'all messages, from publishing: p50; p99': describePercentiles(report.latencies),
       'CPU of the server; of the clients, s': [server.cpuMicros() - before.server, report.cpuMicros - before.clients]
         .map((micros) => (micros / 1e6).toFixed(1))
         .join('; '),
@@ -51,4 +50,8 @@ async function measure(server: Running, count: number, seconds: number): Promise
     clients.stop();
     await server.stop();
   }
+}
+
+function describePercentiles(durations: Milliseconds): string {
+  return `${durations.percentile(0.5)}; ${durations.percentile(0.99)}`;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { childrenOf, cpuMicrosOf } from './processes.ts';
 import { program } from './program.ts';
 import { Server } from './server.ts';
 
+const memoryDisk = '/dev/shm';
 const pollMs = 50;
 const settings = {
   RATE_LIMIT: '0',
@@ -17,8 +18,8 @@ const settings = {
 
 export interface PostroomOptions {
   workers?: number;
-  /** Where the folder of the database is created. */
-  parent?: string;
+  /** Otherwise the database file is in memory if the system has such a folder, so that the disk does not affect the figures. */
+  onDisk?: boolean;
 }
 
 /** The real program as one process or several, with a database in a file and without the limits of an address. */
@@ -34,7 +35,8 @@ export class Postroom {
   }
 
   static async start(options: PostroomOptions = {}): Promise<Postroom> {
-    const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'postroom-bench-'));
+    const parent = options.onDisk || !existsSync(memoryDisk) ? tmpdir() : memoryDisk;
+    const folder = mkdtempSync(join(parent, 'postroom-bench-'));
     return new Postroom(options, folder, await startServer(options, folder, 0));
   }
 
