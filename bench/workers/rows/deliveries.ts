@@ -6,12 +6,12 @@ import { createPost, createRoom, signUp } from '../../support/accounts.ts';
 import { Postroom } from '../../support/postroom.ts';
 import { clientPortsOf, cpuMicrosOf } from '../../support/processes.ts';
 import { measureInTurn } from '../../support/rounds.ts';
-import { spread } from '../../support/statistics.ts';
 import type { TableWithTargets } from '../../support/table.ts';
 import type { Run } from '../run.ts';
 import { describeWork, measureWork, ratesRatio, shareOfLeast, type Work } from '../work.ts';
 
-const postsAtATime = 4;
+/** Of several that are committed at the same time, a process sends the events together. */
+const concurrentPosts = [1, 16];
 const timeoutMs = 30_000;
 const settleMs = 200;
 const body =
@@ -22,21 +22,27 @@ export async function deliveries({ counts, rounds, seconds, clients = 2_000 }: R
   const audiences: Audience[] = [];
   try {
     for (const workers of counts) audiences.push(await Audience.start(workers, clients));
-    const samples = await measureInTurn(audiences, { rounds, warmUpRounds: 1 }, (each) => each.measure(seconds));
-    const [ofOne = []] = samples;
+    const kinds = concurrentPosts.flatMap((posts) =>
+      audiences.map((audience, index) => ({ posts, audience, workers: counts[index] ?? 1 })),
+    );
+    const samples = await measureInTurn(kinds, { rounds, warmUpRounds: 1 }, ({ audience, posts }) =>
+      audience.measure(seconds, posts),
+    );
+    const ofOne = (posts: number) => samples[kinds.findIndex((kind) => kind.posts === posts)] ?? [];
     return {
       title: 'Deliveries',
-      about: `Events of a room with ${clients} subscribers, ${postsAtATime} posts at a time, the next ones when all subscribers have received them. The load generator has ${availableParallelism()} processes.`,
-      rows: counts.map((workers, index) => ({
+      about: `Events of a room with ${clients} subscribers. The next posts are created when all subscribers have received the ones before. The load generator has ${availableParallelism()} processes.`,
+      rows: kinds.map(({ posts, workers, audience }, index) => ({
+        'posts at a time': String(posts),
         WORKERS: String(workers),
-        ...describeWork(samples[index] ?? [], ofOne),
-        'fewest subscribers of a worker ÷ fair': spread([audiences[index]?.shareOfLeast ?? Number.NaN]),
+        ...describeWork(samples[index] ?? [], ofOne(posts)),
+        'fewest subscribers of a worker ÷ fair': audience.shareOfLeast.toFixed(2),
       })),
-      targets: counts.slice(1).map((workers, index) => ({
-        name: `deliveries/s, ${workers} ÷ 1`,
-        ratios: ratesRatio(samples[index + 1] ?? [], ofOne),
-        atLeast: 0.8 * workers,
-      })),
+      targets: kinds.flatMap(({ posts, workers }, index) => {
+        const ratios = ratesRatio(samples[index] ?? [], ofOne(posts));
+        const name = `deliveries/s, posts at a time: ${posts}, ${workers} ÷ 1`;
+        return workers === 1 ? [] : [{ name, ratios, atLeast: 0.8 * workers }];
+      }),
     };
   } finally {
     for (const each of audiences) await each.stop();
@@ -64,12 +70,12 @@ class Audience {
     return audience;
   }
 
-  measure(seconds: number): Promise<Work> {
+  measure(seconds: number, posts: number): Promise<Work> {
     return measureWork(this.#postroom, async () => {
       const clients = this.#sizes.reduce((sum, size) => sum + size, 0);
       const before = this.#loads.map(({ pid }) => cpuMicrosOf(pid));
       const startedAt = performance.now();
-      const events = await this.#publish(seconds);
+      const events = await this.#publish(seconds, posts);
       return {
         units: events * clients,
         seconds: (performance.now() - startedAt) / 1_000,
@@ -105,16 +111,16 @@ class Audience {
   }
 
   /** Returns the number of events. @throws Error if a subscriber has not received each of them once. */
-  async #publish(seconds: number): Promise<number> {
+  async #publish(seconds: number, posts: number): Promise<number> {
     for (const [index, load] of this.#loads.entries())
-      await load.count((this.#sizes[index] ?? 0) * postsAtATime, Number.MAX_SAFE_INTEGER);
+      await load.count((this.#sizes[index] ?? 0) * posts, Number.MAX_SAFE_INTEGER);
     const end = performance.now() + seconds * 1_000;
     let events = 0;
     while (performance.now() < end) {
       const received = this.#loads.map((load) => load.step(AbortSignal.timeout(timeoutMs)));
-      await Promise.all(Array.from({ length: postsAtATime }, () => this.#createPost()));
+      await Promise.all(Array.from({ length: posts }, () => this.#createPost()));
       await Promise.all(received);
-      events += postsAtATime;
+      events += posts;
     }
     for (const { fewest, most } of await this.#reports())
       if (fewest !== events || most !== events) throw new Error(`${fewest} to ${most} of ${events} events arrived`);
