@@ -41,8 +41,8 @@ export interface Report extends State {
   latencies: [ms: number, count: number][];
   /** Of messages that were sent while their client had no connection, from the time at which its next one was open. */
   replays: [ms: number, count: number][];
-  /** The times at which a client has first lost its connection, and at which it has last opened one. */
-  losses: { lostAt: number; openedAt: number | undefined }[];
+  /** When a client has first lost its connection, when it has last opened one, and how long it had none in all. */
+  losses: { lostAt: number; openedAt: number | undefined; offlineMs: number }[];
   cpuMicros: number;
 }
 
@@ -68,22 +68,28 @@ class Client {
   isOpen = false;
   openedAt = 0;
   lostAt: number | undefined;
-  readonly #offlineMs: number;
+  offlineMs = 0;
+  #closedAt = 0;
+  readonly #delayMs: number;
   readonly #connection: ReconnectingClient;
 
   constructor(create: Awaited<ReturnType<typeof importClient>>, options: ConnectOptions) {
     this.counts = new Uint8Array(options.maxMessages);
-    this.#offlineMs = options.offlineMs ?? 0;
+    this.#delayMs = options.offlineMs ?? 0;
     this.#connection = create({
       ...options,
       onOpen: () => {
         this.isOpen = true;
         this.openedAt = now();
+        this.offlineMs += this.openedAt - (this.#closedAt || this.openedAt);
         this.opened.resolve();
       },
       onClosed: () => {
-        if (this.isOpen) this.lostAt ??= now();
+        // An attempt to connect that fails is not a loss.
+        if (!this.isOpen) return;
         this.isOpen = false;
+        this.#closedAt = now();
+        this.lostAt ??= this.#closedAt;
       },
       onMessage: (text) => this.#receive(text),
     });
@@ -95,7 +101,7 @@ class Client {
     while (isCutting) {
       if (this.isOpen) cuts += 1;
       this.#connection.cut();
-      await wait(this.#offlineMs + cutEveryMs + Math.random() * spreadMs);
+      await wait(this.#delayMs + cutEveryMs + Math.random() * spreadMs);
     }
   }
 
@@ -154,8 +160,8 @@ function report(numbers: readonly number[]): Report {
     cuts,
     latencies: latencies.entries(),
     replays: replays.entries(),
-    losses: clients.flatMap(({ lostAt, isOpen, openedAt }) =>
-      lostAt === undefined ? [] : [{ lostAt, openedAt: isOpen ? openedAt : undefined }],
+    losses: clients.flatMap(({ lostAt, isOpen, openedAt, offlineMs }) =>
+      lostAt === undefined ? [] : [{ lostAt, openedAt: isOpen ? openedAt : undefined, offlineMs }],
     ),
     cpuMicros: user + system,
   };

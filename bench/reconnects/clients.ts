@@ -10,6 +10,10 @@ const minProcesses = 2;
 const maxClientsOfProcess = 2_500;
 const pollMs = 250;
 const liveTimeoutMs = 60_000;
+const backTimeoutMs = 60_000;
+const endTimeoutMs = 120_000;
+/** Nothing more is expected after this time without a message. */
+const quietMs = 10_000;
 
 /** Clients of one server in processes of their own. */
 export class Clients {
@@ -71,10 +75,24 @@ export class Clients {
     };
   }
 
-  /** Resolves when `isReached`, or when the time is over. */
-  async waitUntil(isReached: (state: State, clients: number) => boolean, timeoutMs: number): Promise<void> {
-    const end = performance.now() + timeoutMs;
-    while (performance.now() < end && !isReached(await this.state(), this.#count)) await wait(pollMs);
+  /** Resolves when all clients are connected, or after a minute. */
+  async waitUntilConnected(): Promise<void> {
+    const end = performance.now() + backTimeoutMs;
+    while (performance.now() < end && (await this.state()).connected < this.#count) await wait(pollMs);
+  }
+
+  /** Resolves when so many messages were received, when no more arrive, or after two minutes. */
+  async waitUntilReceived(expected: number): Promise<void> {
+    let { received } = await this.state();
+    const end = performance.now() + endTimeoutMs;
+    let changedAt = performance.now();
+    while (received < expected && performance.now() < Math.min(end, changedAt + quietMs)) {
+      await wait(pollMs);
+      const state = await this.state();
+      // A client without a connection may receive more.
+      if (state.received > received || state.connected < this.#count) changedAt = performance.now();
+      received = state.received;
+    }
   }
 
   /** `numbers` are those of all messages that the server has confirmed. */

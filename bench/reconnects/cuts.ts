@@ -6,8 +6,6 @@ import type { Run } from './run.ts';
 import type { Running } from './servers.ts';
 
 const offlineMs = 2_000;
-/** After the last message, the clients connect again and receive what they have missed. */
-const endTimeoutMs = 15_000;
 
 /** Clients whose connections are lost about every 15 s. */
 export async function cuts({ servers, clients = 2_000, seconds = 60 }: Run): Promise<Table> {
@@ -30,7 +28,7 @@ async function measure(server: Running, count: number, seconds: number): Promise
     await clients.setCutting(true);
     await publisher.publish(messages);
     await clients.setCutting(false);
-    await clients.waitUntil(({ received }) => received >= messages * count, endTimeoutMs);
+    await clients.waitUntilReceived(messages * count);
     const report = await clients.report(publisher.confirmed);
     const all = publisher.confirmed.length * count;
     const share = (received: number, of: number) => `${((100 * received) / of).toFixed(3)} %`;

@@ -5,9 +5,8 @@ import { Publisher, publishEveryMs } from './publisher.ts';
 import type { Running } from './servers.ts';
 
 const quietMs = 3_000;
-const backTimeoutMs = 60_000;
-const endTimeoutMs = 5_000;
-const maxMessages = (2 * backTimeoutMs) / publishEveryMs;
+/** More than in the time that the clients have to come back. */
+const maxMessages = 300;
 
 export interface Disruption {
   /** Clients that have lost their connection. */
@@ -15,6 +14,8 @@ export interface Disruption {
   /** Milliseconds from the first loss of a connection until each of these clients had one again that it kept. */
   backMs: number[];
   neverBack: number;
+  /** Milliseconds in which each of these clients had no connection. */
+  offlineMs: number[];
   messages: number;
   lost: number;
   repeated: number;
@@ -34,11 +35,11 @@ export async function measureDisruption(
     await disrupt();
     // A client notices the loss of its connection a little later.
     await wait(publishEveryMs);
-    await clients.waitUntil(({ connected }) => connected === count, backTimeoutMs);
+    await clients.waitUntilConnected();
     await wait(quietMs);
     publisher.stop();
     await published;
-    await clients.waitUntil(({ received }) => received >= publisher.confirmed.length * count, endTimeoutMs);
+    await clients.waitUntilReceived(publisher.confirmed.length * count);
     const { losses, lost, repeated } = await clients.report(publisher.confirmed);
     const firstAt = losses.reduce((first, { lostAt }) => Math.min(first, lostAt), Number.POSITIVE_INFINITY);
     const backMs = losses.flatMap(({ openedAt }) => (openedAt === undefined ? [] : [openedAt - firstAt]));
@@ -46,6 +47,7 @@ export async function measureDisruption(
       disconnected: losses.length,
       backMs,
       neverBack: losses.length - backMs.length,
+      offlineMs: losses.map(({ offlineMs }) => offlineMs),
       messages: publisher.confirmed.length,
       lost,
       repeated,
@@ -55,11 +57,13 @@ export async function measureDisruption(
   }
 }
 
-export function describe({ disconnected, backMs, neverBack, messages, lost, repeated }: Disruption) {
-  const seconds = (share: number) => (percentile(backMs, share) / 1_000).toFixed(2);
+export function describe({ disconnected, backMs, neverBack, offlineMs, messages, lost, repeated }: Disruption) {
+  const seconds = (ms: readonly number[], shares: readonly number[]) =>
+    shares.map((share) => (percentile(ms, share) / 1_000).toFixed(2)).join('; ');
   return {
     disconnected: String(disconnected),
-    'back after, s: p50; p95; all': [0.5, 0.95, 1].map(seconds).join('; '),
+    'back after, s: p50; p95; all': seconds(backMs, [0.5, 0.95, 1]),
+    'without a connection, s: p50; p99': seconds(offlineMs, [0.5, 0.99]),
     'never back': String(neverBack),
     messages: String(messages),
     lost: String(lost),

@@ -32,7 +32,7 @@ export async function bus({ counts, rounds, seconds }: Run): Promise<TableWithTa
   try {
     await exchange?.send({ type: 'exchange', path });
     for (const member of members) await member.send({ type: 'join', path });
-    const samples = await measureInTurn(ratesPerSecond, { rounds, warmUpRounds: 1 }, (rate) =>
+    const samples = await measureInTurn(ratesPerSecond, { rounds, warmUpRounds: 2 }, (rate) =>
       measure(processes, rate, seconds),
     );
     const all = (index: number, figure: keyof Sample) => (samples[index] ?? []).map((sample) => sample[figure]);

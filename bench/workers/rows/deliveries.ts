@@ -25,7 +25,7 @@ export async function deliveries({ counts, rounds, seconds, clients = 2_000 }: R
     const kinds = concurrentPosts.flatMap((posts) =>
       audiences.map((audience, index) => ({ posts, audience, workers: counts[index] ?? 1 })),
     );
-    const samples = await measureInTurn(kinds, { rounds, warmUpRounds: 1 }, ({ audience, posts }) =>
+    const samples = await measureInTurn(kinds, { rounds, warmUpRounds: 2 }, ({ audience, posts }) =>
       audience.measure(seconds, posts),
     );
     const ofOne = (posts: number) => samples[kinds.findIndex((kind) => kind.posts === posts)] ?? [];

@@ -27,7 +27,7 @@ export async function queries({ counts, rounds, seconds }: Run): Promise<TableWi
     const kinds = Object.entries(texts).flatMap(([name, query]) =>
       servers.map((postroom, index) => ({ name, query, postroom, workers: counts[index] ?? 1 })),
     );
-    const samples = await measureInTurn(kinds, { rounds, warmUpRounds: 1 }, ({ postroom, query }) =>
+    const samples = await measureInTurn(kinds, { rounds, warmUpRounds: 2 }, ({ postroom, query }) =>
       measure(postroom, JSON.stringify({ query }), seconds),
     );
     const ofOne = (name: string) => samples[kinds.findIndex((kind) => kind.name === name)] ?? [];
