@@ -77,8 +77,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a member that falls behind continues after the head',
     file: 'live/groups/follower.ts',
-    from: 'this.advanceTo(position);\n    this.#group?.fallBehind(this);\n    this.stream.catchUp',
-    to: 'this.advanceTo(this.feed.head);\n    this.#group?.fallBehind(this);\n    this.stream.catchUp',
+    from: 'this.advanceTo(position);\n    this.group?.fallBehind(this);\n    this.stream.catchUp',
+    to: 'this.advanceTo(this.feed.head);\n    this.group?.fallBehind(this);\n    this.stream.catchUp',
   },
   {
     name: 'a rewind does not clear the recent events',
