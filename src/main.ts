@@ -64,6 +64,6 @@ if ([name, ...args].some((argument) => argument === '--help' || argument === '-h
     for (const line of explainFailures(error)) console.error(line.startsWith('usage: ') ? line : `postroom: ${line}`);
     process.exitCode = 1;
   }
-  // The channel to its parent would keep a worker.
-  if (process.connected) process.disconnect();
+  // A timer of an extension, or the channel to the parent of a worker, would keep the process.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }

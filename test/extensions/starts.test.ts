@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { run, scratchFolder, unbundledProgram } from '../support/server/postroom.ts';
+import { launchProcessForTest, run, scratchFolder, unbundledProgram } from '../support/server/postroom.ts';
 
 /* Starts that are refused because an extension has a problem. Each change of examples/extensions/tasks makes one. */
 
@@ -129,6 +129,24 @@ const problems: [says: string, file: File, from: string, to: string][] = [
     'union TaskEvent = TaskAdded\ntype TaskConnection',
   ],
   ['autorId', 'index.ts', "author: 'authorId'", "author: 'autorId'"],
+  [
+    'schema.graphql: extend enum RoomVisibility: only object types can be extended',
+    'schema.graphql',
+    '"A page',
+    'extend enum RoomVisibility { SECRET }\n"A page',
+  ],
+  [
+    'schema.graphql: extend input CreatePostInput: only object types can be extended',
+    'schema.graphql',
+    '"A page',
+    'extend input CreatePostInput { task: ID }\n"A page',
+  ],
+  [
+    'TaskAdded.note has no resolver',
+    'schema.graphql',
+    'TaskAdded implements RoomEvent {',
+    'TaskAdded implements RoomEvent { note: String  version: Int!',
+  ],
   ['the default export of', 'index.ts', 'export default', 'export const tasks ='],
   [
     'cannot be imported: no such column',
@@ -178,6 +196,19 @@ it('`postroom validate` names them, too, and `postroom schema` prints the types 
   expect(refused.stdout).toContain(
     'schema: failed: EXTENSIONS must be folders and packages with an extension: there is no ',
   );
+});
+
+it('a timer of an extension keeps no command running, and cuts off no output', async () => {
+  const path = join(folder, 'index.ts');
+  writeFileSync(path, `setInterval(() => {}, 1_000);\n${readFileSync(path, 'utf8')}`);
+  const settings = { EXTENSIONS: folder, DATABASE_URL: 'sqlite::memory:', PORT: '0' };
+  const [program = ''] = unbundledProgram;
+  expect((await run(['schema'], settings, '', program)).stdout).toMatch(/\n}\n$/);
+  const { stdout } = await run(['schema', '--json'], settings, '', program);
+  expect(JSON.parse(stdout).__schema.types.length).toBeGreaterThan(100);
+  expect((await run(['validate'], settings, '', program)).stdout).toContain('bus: ok');
+  const postroom = await launchProcessForTest(settings, unbundledProgram);
+  expect(await postroom.stop()).toBe(0);
 });
 
 function start(extensions: string) {

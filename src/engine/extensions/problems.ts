@@ -10,14 +10,18 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isTypeSystemExtensionNode,
+  Kind,
   parse,
+  print,
   validateSchema,
 } from 'graphql';
 import { ownPrefixes } from '../../common/ids.ts';
 import { version } from '../../common/version.ts';
 import { listChangedTables } from '../../data/migrations/changed-tables.ts';
+import { roomEventColumns } from '../../data/tables.ts';
 import type { LoadedExtension } from '../../resolvers/extensions/extension.ts';
-import { fieldOf } from '../../resolvers/room-event.ts';
+import { eventFields, fieldOf } from '../../resolvers/room-event.ts';
 import { implementsInterface } from '../../resolvers/rules/interfaces.ts';
 
 /** The fields that an extension adds to a type. */
@@ -52,8 +56,13 @@ export function findProblems(extensions: readonly LoadedExtension[], own: GraphQ
 /** A schema that cannot be extended stays as it is. */
 function extend(present: GraphQLSchema, sdl: string): { schema: GraphQLSchema; errors: string[] } {
   try {
-    const schema = extendSchema(present, parse(sdl));
-    return { schema, errors: validateSchema(schema).map(({ message }) => message) };
+    const document = parse(sdl);
+    const schema = extendSchema(present, document);
+    // Resolvers that are there do not know further values of an enum or an input.
+    const refused = document.definitions
+      .filter((node) => isTypeSystemExtensionNode(node) && node.kind !== Kind.OBJECT_TYPE_EXTENSION)
+      .map((node) => `${print(node).split(' {')[0]}: only object types can be extended`);
+    return { schema, errors: [...refused, ...validateSchema(schema).map(({ message }) => message)] };
   } catch (error) {
     return { schema: present, errors: error instanceof Error ? error.message.split('\n\n') : [String(error)] };
   }
@@ -136,7 +145,11 @@ function findNodeProblems(
   ];
 }
 
-function findEventProblems({ events = {} }: LoadedExtension, added: readonly AddedFields[], schema: GraphQLSchema) {
+function findEventProblems(
+  { events = {}, resolvers = {} }: LoadedExtension,
+  added: readonly AddedFields[],
+  schema: GraphQLSchema,
+) {
   const own = listImplementing(added, 'RoomEvent');
   return [
     ...own.filter(({ name }) => !events[name]).map(({ name }) => `${name} implements RoomEvent, and is not in events`),
@@ -145,12 +158,17 @@ function findEventProblems({ events = {} }: LoadedExtension, added: readonly Add
       if (!type) return [`${name} is in events, and the schema has no type ${name} implements RoomEvent`];
       const isNode = implementsInterface(schema.getType(subject), 'Node');
       const field = type.getFields()[fieldOf(subject)];
+      const answered = [...Object.keys(eventFields), ...roomEventColumns, fieldOf(subject)];
+      const missing = Object.keys(type.getFields()).filter(
+        (each) => !answered.includes(each) && !resolvers[name]?.[each],
+      );
       return [
         ...problemIf(!isNode, `the subject ${subject} of ${name} is no node`),
         ...problemIf(
           isNonNullType(field?.type),
           `${name}.${fieldOf(subject)} must be nullable, because an event outlives its subject`,
         ),
+        ...missing.map((each) => `${name}.${each} has no resolver`),
       ];
     }),
   ];
