@@ -65,6 +65,7 @@ interface Outcome extends Omit<ExecutionResult, 'errors'> {
 
 const partialSuccess = 294;
 const maxMessageLength = 300;
+const maxCauses = 10;
 
 /**
  * An error of the request itself, before anything runs. It has the error's location, but does not hold the document's
@@ -141,10 +142,10 @@ function formatError(error: unknown, { requestId, cancellation }: AnsweredReques
   };
 }
 
-/** The error that a client may see: the error itself or its cause. */
-export function findClientError(error: unknown): ClientError | undefined {
-  if (error instanceof ClientError) return error;
-  return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
+/** The error that a client may see: the error itself or its cause. Those of an extension may form a circle, or have no known code. */
+export function findClientError(error: unknown, depth = 0): ClientError | undefined {
+  if (error instanceof ClientError) return Object.hasOwn(clientErrors, error.code) ? error : undefined;
+  return error instanceof Error && depth < maxCauses ? findClientError(error.cause, depth + 1) : undefined;
 }
 
 function shorten(message: string): string {

@@ -129,7 +129,7 @@ function createRequest<Value, Message extends StreamMessage>(
   const readsBodies = compiled.fields.hasPostBody;
   const run = (value: Value, span: Span | undefined, createContext: (db: Db) => Context) =>
     read(subscription, span, (db) => execute(subscription, form, value, createContext(db))).catch((error: unknown) => {
-      if (form.waitsForDatabase) throw error;
+      if (form.waitsForDatabase && findTemporaryError([error])) throw error;
       return form.encode(value, toBody(subscription, { errors: errorsOf(error) }));
     });
   return {
@@ -188,7 +188,7 @@ async function execute<Value, Message extends StreamMessage>(
     const result = await withinTime(subscription, new Execution(args, { maxLength: answerBytes }).run());
     // A shared execution that reads the viewer fails by design, and the error is not logged.
     if (isPersonal()) return personal;
-    const unavailable = waitsForDatabase && findTemporaryError(result);
+    const unavailable = waitsForDatabase && findTemporaryError(result.errors);
     if (unavailable) throw unavailable;
     const encoded = encode(value, toBody(subscription, result));
     if (Buffer.byteLength(encoded.json) <= answerBytes) return encoded;
@@ -219,8 +219,8 @@ function toBody({ requestId, log }: Subscription, outcome: Parameters<typeof toA
 }
 
 /** The error of a database that is not available; undefined if the result is final. */
-function findTemporaryError({ errors }: ExecutionResult): unknown {
+function findTemporaryError(errors: readonly unknown[] = []): unknown {
   return errors
-    ?.map((error) => (error instanceof GraphQLError ? error.originalError : error))
+    .map((error) => (error instanceof GraphQLError ? error.originalError : error))
     .find((error) => error instanceof DatabaseUnavailable && !(error instanceof StatementTooSlow));
 }

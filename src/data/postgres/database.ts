@@ -14,7 +14,7 @@ import { createFaultReports, type FaultReports } from '../database/fault-reports
 import { timed } from '../database/measured-database.ts';
 import type { DatabaseTimings } from '../database/timings.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
-import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
+import { assertRead, createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import type { ReadQuery } from '../sql/statement.ts';
 import { StatementNames } from './batch.ts';
 import { CommitMarks } from './commit-marks.ts';
@@ -97,10 +97,11 @@ function createReads({ reads, longReads }: PostgresConnections, timings: Databas
     const readInTurn = (query: ReadQuery) =>
       repeatLost(() => longReads.run((connection) => connection.executeQuery(query), context));
     const runner: StatementRunner = {
-      executeQuery: (query: ReadQuery) =>
-        query.isLong
-          ? timed(timings.long_read, () => readInTurn(query) as never)
-          : timed(timings.read, () => reads.executeQuery(query) as never),
+      executeQuery(query: ReadQuery) {
+        assertRead(query.sql);
+        if (query.isLong) return timed(timings.long_read, () => readInTurn(query) as never);
+        return timed(timings.read, () => reads.executeQuery(query) as never);
+      },
     };
     return createDb(runner, postgresDialect);
   };

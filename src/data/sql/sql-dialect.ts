@@ -78,6 +78,11 @@ export function createDb(runner: StatementRunner, dialect: SqlDialect): Transact
   return new Transaction<Tables>({ config: { dialect: unused }, dialect: unused, driver: unused, executor });
 }
 
+/** Of an extension: PostgreSQL would store it at once, and SQLite would count as failed. @throws Error for a write. */
+export function assertRead(statement: string): void {
+  if (/^\s*(?:insert|update|delete|merge)\b/i.test(statement)) throw new Error(`Reads cannot run ${statement}`);
+}
+
 export function dialectOf(db: Db): SqlDialect {
   return (db.getExecutor() as DirectExecutor).dialect;
 }

@@ -14,7 +14,7 @@ import {
 } from '../database/database.ts';
 import type { DatabaseTimings } from '../database/timings.ts';
 import { migrate } from '../migrations/migrate.ts';
-import { createDb, type StatementRunner } from '../sql/sql-dialect.ts';
+import { assertRead, createDb, type StatementRunner } from '../sql/sql-dialect.ts';
 import { readVersion } from './backup/contents.ts';
 import { SqliteConnection } from './connection.ts';
 import { sqliteDialect, sqliteTables } from './dialect.ts';
@@ -118,6 +118,7 @@ function createReads(connection: SqliteConnection, longReads: LongReads, timings
   return (context: ReadContext) => {
     const runner: StatementRunner = {
       async executeQuery({ sql, parameters }) {
+        assertRead(sql);
         const turn = nextTurnWhenDue(context.caller);
         if (turn) await turn;
         const command = { sql, parameters } as ReadCommand;

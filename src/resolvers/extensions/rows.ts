@@ -2,6 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { ChangeRecord } from '../../changes/commit-change.ts';
 import type { Db } from '../../data/database/database.ts';
 import type { BatchRead } from '../../data/domain/loaders.ts';
+import type { NewPlainEvent, NewRoomEvent } from '../../data/event-log/events.ts';
 import {
   type Connection,
   type ConnectionArguments,
@@ -28,6 +29,8 @@ export function newId({ idempotency, services: { extensions } }: Context, type: 
   return isOfPayload ? idempotency.resultId : extensions.createId(type);
 }
 
+const maxWorkMs = 5_000;
+
 type Work<T, Access> = (db: Db, record: ChangeRecord, viewer: Viewer, found: Access) => Promise<T>;
 
 /**
@@ -35,20 +38,33 @@ type Work<T, Access> = (db: Db, record: ChangeRecord, viewer: Viewer, found: Acc
  * PostgreSQL would refuse a second statement that waits for the first one, and half of the change would be stored.
  */
 export function changeRowsInRoom<T>(context: Context, { id }: { id: string }, work: Work<T, RoomAccess>): Promise<T> {
-  return changeInRoom(context, { id, sharesCommit: false }, settled(work));
+  return changeInRoom(context, { id, sharesCommit: false }, settled(context, work));
 }
 
 /** The same for a change of a post, or of rows that belong to it: the post is locked after its room. */
 export function changePostRows<T>(context: Context, id: string, work: Work<T, PostAccess>): Promise<T> {
-  return changePostAsViewer(context, id, settled(work));
+  return changePostAsViewer(context, id, settled(context, work));
 }
 
-function settled<T, Access>(work: Work<T, Access>): Work<T, Access> {
-  return async (db, record, viewer, found) => {
-    const result = await work(db, record, viewer, found);
+function settled<T, Access>({ services }: Context, work: Work<T, Access>): Work<T, Access> {
+  const run: Work<T, Access> = async (db, record, viewer, found) => {
+    const append = <Row>(event: NewRoomEvent<Row>) => {
+      const { type } = event;
+      if (!Object.hasOwn(services.extensions.events, type)) throw new Error(`No extension has an event ${type}.`);
+      return record.append(event as NewPlainEvent<Row>);
+    };
+    const result = await work(db, { ...record, append: append as ChangeRecord['append'] }, viewer, found);
     await record.settle();
     return result;
   };
+  return (...args) => inTime(run(...args));
+}
+
+/** Work may wait for what never comes, and others wait for its locks; those of SQLite are all other writes. */
+function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`A change waited for ${maxWorkMs} ms.`)), maxWorkMs);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /**
