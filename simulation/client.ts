@@ -13,14 +13,25 @@ const fields = `__typename cursor ... on PostCreated ${post} ... on PostUpdated 
 const moreFields = `at actor { id } room { id name } ... on MemberJoined ${user} ... on MemberLeft ${user}`;
 const read = '... on RoomRead { room { unread lastRead } }';
 
-function toOperation(follows: Subscribed, selectsMore: boolean): Sent {
-  const selected = selectsMore ? `${fields} ${moreFields}` : fields;
+/** Fields that only nodes with the extensions know. */
+function ownFieldsOf(isPersonal: boolean): string {
+  const task = '{ task { id title column version } }';
+  const reactions = `reactions { emoji count ${isPersonal ? 'viewerHasReacted' : ''} }`;
+  return `... on TaskAdded ${task} ... on TaskMoved ${task} ... on PostReacted ${post} ... on PostReacted { post { ${reactions} } }`;
+}
+
+function toOperation(follows: Subscribed, selectsMore: boolean, { hasExtensions }: Node): Sent {
+  const isPersonal = follows.kind === 'room' && follows.isPersonal;
+  const known = hasExtensions ? `${fields} ${ownFieldsOf(isPersonal)}` : fields;
+  const selected = selectsMore ? `${known} ${moreFields}` : known;
   if (follows.kind === 'inbox')
     return { query: `subscription Inbox { inbox { ${selected} ${selectsMore ? read : ''} } }`, variables: {} };
   const variables = { room: follows.roomId };
   if (follows.kind === 'presence')
     return { query: 'subscription P($room: ID!) { roomPresence(room: $room) { count users { id } } }', variables };
-  const personal = follows.isPersonal ? 'room { viewerRole }' : '';
+  if (follows.kind === 'tasks')
+    return { query: `subscription T($room: ID!) { taskChanged(room: $room) { ${selected} } }`, variables };
+  const personal = isPersonal ? 'room { viewerRole }' : '';
   return { query: `subscription R($room: ID!) { roomEvents(room: $room) { ${selected} ${personal} } }`, variables };
 }
 
@@ -130,7 +141,7 @@ export class Client {
 
   #connect(): void {
     if (this.isStopped || this.#open) return;
-    const node = this.#run.pickNode();
+    const node = this.#run.pickNode(this.follows.kind === 'tasks');
     if (!node) return this.#retry();
     const { scheduler } = this.#run;
     const socket: Socket = new Socket({
@@ -153,7 +164,7 @@ export class Client {
     };
     this.#open = { node, socket, release, isReplaying: () => stream?.isReplaying ?? false };
     this.#openedAt = undefined;
-    const after = this.check.connect(node.name);
+    const after = this.check.connect(node);
     const subscribe = async () => {
       let call = node.callOf(null as never, after !== undefined);
       try {
@@ -168,7 +179,7 @@ export class Client {
         await watch.checked;
         if (!socket.isOpen) return;
         const operation = await node.engine.prepare(
-          () => toRequest(toOperation(this.follows, this.#selectsMore)),
+          () => toRequest(toOperation(this.follows, this.#selectsMore, node)),
           call,
         );
         const opened = await operation.subscribe({ account, transport: 'websocket', after });

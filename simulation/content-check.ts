@@ -13,11 +13,13 @@ interface Written {
 /** The field of an event that differs from the model; undefined if none does. */
 export function findWrongField(written: Written, expected: Committed): string | undefined {
   const { model, userId, event, since } = written;
-  const { roomId, subjectId, type } = expected;
+  const { roomId, subjectId } = expected;
   const role = event.room?.viewerRole;
   const isKnown = since !== undefined && model.rooms.has(roomId) && model.movedAt(userId, roomId) < since;
   const wrong = {
-    post: type === 'PostCreated' || type === 'PostUpdated' ? isWrongPost(written, expected) : false,
+    post: isPostShown(written) ? isWrongPost(written, expected) : false,
+    reactions: isWrongReactions(written, expected),
+    task: isTaskShown(written) ? isWrongTask(written, expected) : false,
     postId: event.postId !== undefined && event.postId !== subjectId,
     user: isWrongUser(written, event.user, subjectId),
     viewerRole: role !== undefined && isKnown && (role !== null) !== model.isMember(userId, roomId),
@@ -83,4 +85,44 @@ function isWrongPost({ model, event: { post }, since }: Written, { subjectId, ve
   const least = since === undefined && model.rewinds > 0 ? 0 : Math.min(version, now ?? version);
   const most = Math.max(...versions.map((each) => each.version));
   return post.version < least || post.version > most || (post.version > version && post.version < present);
+}
+
+function isPostShown({ event }: Written): boolean {
+  return ['PostCreated', 'PostUpdated', 'PostReacted'].includes(event.__typename);
+}
+
+function isTaskShown({ event }: Written): boolean {
+  return event.__typename === 'TaskAdded' || event.__typename === 'TaskMoved';
+}
+
+/** A live event has the task as it is when the event is executed, and a replay has it as it is now. */
+function isWrongTask({ model, event: { task }, since }: Written, { subjectId, version }: Committed): boolean {
+  const now = model.extensions?.versionNow(subjectId);
+  if (!task) return task === undefined || (since !== undefined && now !== undefined);
+  const versions = model.extensions?.versionsOf(subjectId) ?? [];
+  const stored = versions.filter((each) => each.version === task.version);
+  // Of the versions that are written with one commit only the last is known.
+  const isContent =
+    stored.length === 0 || stored.some((each) => each.title === task.title && each.column === task.column);
+  if (task.id !== subjectId || !isContent) return true;
+  const known = since === undefined ? 0 : (versions.findLast(({ at }) => at < since)?.version ?? 0);
+  const present = Math.min(known, now ?? 0);
+  const least = since === undefined && model.rewinds > 0 ? 0 : Math.min(version, now ?? version);
+  const most = Math.max(...versions.map((each) => each.version));
+  return task.version < least || task.version > most || (task.version > version && task.version < present);
+}
+
+/** The reactions are those that the post had at some moment since the event. */
+function isWrongReactions({ model, userId, event: { post }, since }: Written, { subjectId, at }: Committed): boolean {
+  const shown = post?.reactions;
+  if (!shown) return false;
+  const from = since === undefined && model.rewinds > 0 ? Number.NEGATIVE_INFINITY : at;
+  const states = model.extensions?.reactionsSince(subjectId, from) ?? [];
+  const isOwn = (emoji: string, has: boolean) =>
+    states.some((state) => state.some((each) => each.emoji === emoji && each.userId === userId) === has);
+  const isCount = states.some((state) => {
+    const counts = Map.groupBy(state, ({ emoji }) => emoji);
+    return counts.size === shown.length && shown.every(({ emoji, count }) => counts.get(emoji)?.length === count);
+  });
+  return !isCount || shown.some(({ emoji, viewerHasReacted: has }) => has !== undefined && !isOwn(emoji, has));
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { Random } from './random.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
@@ -69,9 +68,9 @@ export class Faults {
 
   constructor(scheduler: Scheduler, seed: number, only: readonly Fault[]) {
     this.#scheduler = scheduler;
-    const randoms = faults.map((fault) => [fault, new Random(numberOf(`${seed} ${fault}`))] as const);
+    const randoms = faults.map((fault) => [fault, Random.of(`${seed} ${fault}`)] as const);
     this.#randoms = Object.fromEntries(randoms) as Record<Fault, Random>;
-    const share = new Random(numberOf(`${seed} faults`)).pick([0.05, 0.15, 0.5, 0.8]);
+    const share = Random.of(`${seed} faults`).pick([0.05, 0.15, 0.5, 0.8]);
     const rateOf = (fault: Fault) => {
       const random = this.#randoms[fault];
       const isChosen = random.chance(coincidences.has(fault) ? 0.5 : share);
@@ -113,9 +112,4 @@ export class Faults {
     const { owner, now } = this.#scheduler;
     this.#disturbedUntil.set(owner, Math.max(this.#disturbedUntil.get(owner) ?? 0, now + ms));
   }
-}
-
-/** A number for a text, with which a generator begins. */
-function numberOf(text: string): number {
-  return Number.parseInt(hash('sha256', text).slice(0, 8), 16);
 }

@@ -2,8 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../src/data/database/open-database.ts';
+import { loadExtensions } from '../src/engine/extensions/load.ts';
 import { loadSchema } from '../src/engine/schema.ts';
+import type { LoadedExtension } from '../src/resolvers/extensions/extension.ts';
+import { Extensions } from '../src/resolvers/extensions/extensions.ts';
 import { recordVersions } from './model.ts';
 import { readOptions } from './options.ts';
 import { runMutants } from './run-mutants.ts';
@@ -15,6 +19,10 @@ import { type RunOptions, type Shared, World } from './world.ts';
 
 const users = Array.from({ length: 6 }, (_, index) => `u${String(index + 1).padStart(26, '0')}`);
 
+const extensionFolders = ['tasks', 'reactions'].map((name) =>
+  fileURLToPath(new URL(`../examples/extensions/${name}`, import.meta.url)),
+);
+
 const { seed: first, seeds, seconds, maxSteps, only, mutants, story, quick } = readOptions();
 if (mutants === undefined) await simulate();
 else runMutants(mutants, seeds);
@@ -23,7 +31,10 @@ async function simulate(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-simulation-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   startWatchdog();
-  const shared = { schema: loadSchema(), template: await createTemplate(folder), users };
+  const loaded = await loadExtensions(extensionFolders);
+  const typesOf = (all: LoadedExtension[]) => ({ schema: loadSchema(all), extensions: new Extensions(all) });
+  const types = { own: typesOf([]), extended: typesOf(loaded) };
+  const shared = { types, template: await createTemplate(folder, loaded), users };
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;
   console.log(`The first seed is ${first}.`);
@@ -69,10 +80,10 @@ async function report(options: RunOptions, shared: Shared): Promise<void> {
   process.exitCode = 1;
 }
 
-/** A database with users, which each run copies. */
-async function createTemplate(folder: string): Promise<string> {
+/** A database with users and the tables of the extensions, which each run copies. */
+async function createTemplate(folder: string, extensions: LoadedExtension[]): Promise<string> {
   const path = join(folder, 'template.db');
-  await (await openDatabase(`sqlite:${path}`)).close();
+  await (await openDatabase(`sqlite:${path}`, { extensions })).close();
   using database = new DatabaseSync(path);
   const insert = database.prepare(
     "insert into users (id, name, role, sessionsFrom, createdAt, updatedAt, version) values (?, ?, 'MEMBER', 0, 0, 0, 1)",

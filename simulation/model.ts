@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { RoomPosition } from '../src/live/cursor.ts';
+import { ExtensionModel, extensionEvents } from './extension-model.ts';
 
 /** An event that was committed, as the model has seen it right after its commit. */
 export interface Committed extends RoomPosition {
@@ -71,6 +72,7 @@ interface ModelParts {
   path: string;
   /** The number of events that the log of a room keeps. */
   keptEvents: number;
+  hasExtensions: boolean;
   now: () => number;
   /** Records what was committed. */
   note: (text: string) => void;
@@ -111,6 +113,8 @@ export class Model {
   readonly #sessions = new Map<string, { from: number; since: number }>();
   /** The events by the position before them. */
   readonly #followers = new Map<string, Committed[]>();
+  /** What extensions have stored; undefined in a run without them. */
+  readonly extensions: ExtensionModel | undefined;
   readonly #parts: ModelParts;
   #database: DatabaseSync;
   #statements = new Map<string, StatementSync>();
@@ -118,6 +122,9 @@ export class Model {
   constructor(parts: ModelParts) {
     this.#parts = parts;
     this.#database = new DatabaseSync(parts.path);
+    const { now, onDefect } = parts;
+    const all = (text: string, ...values: string[]) => this.#all(text, ...values);
+    if (parts.hasExtensions) this.extensions = new ExtensionModel({ all, now, onDefect });
   }
 
   /** Reads what was committed since the last call. */
@@ -144,6 +151,7 @@ export class Model {
       if (deletedAt === null || this.rooms.has(roomId)) this.#updateRoom(roomId, row);
     }
     for (const id of this.rooms.keys()) if (!present.has(id)) this.#endRoom(id);
+    this.extensions?.update();
   }
 
   /** The database has returned to an earlier state. `path`: where it is from now on. */
@@ -168,6 +176,7 @@ export class Model {
     }
     for (const row of rows) this.#rewindRoom(String(row['id']), row);
     for (const { id } of this.#all('select id from posts')) this.deletedPosts.delete(String(id));
+    this.extensions?.rewind();
     this.update();
     for (const [id, from, mark] of before) {
       const isSame = this.#sessions.get(id)?.from === from && this.#userLogs.get(id)?.at(-1)?.mark === mark;
@@ -226,10 +235,34 @@ export class Model {
     return this.rooms.get(roomId)?.members.has(userId) ?? false;
   }
 
-  /** The number of the last event that a room had some time ago. */
-  headBefore(roomId: string, ageMs: number): number {
+  /** The number of the last event that a room had some time ago; `types`: of these types. */
+  headBefore(roomId: string, ageMs: number, types?: readonly string[]): number {
     const before = this.#now() - ageMs;
-    return this.rooms.get(roomId)?.heads.findLast(({ at }) => at <= before)?.seq ?? 0;
+    const heads = this.rooms.get(roomId)?.heads;
+    return heads?.findLast(({ at, type }) => at <= before && types?.includes(type) !== false)?.seq ?? 0;
+  }
+
+  /** The number of the last event of these types that the log of a room has. */
+  lastOf(roomId: string, types: readonly string[]): number {
+    const rows = this.#all('select type, seq from roomEvents where roomId = ? order by seq', roomId);
+    return Number(rows.findLast(({ type }) => types.includes(String(type)))?.['seq'] ?? 0);
+  }
+
+  /** Whether an event is the next one after a position in the same history; `types`: the next one of these types. */
+  follows({ roomId, seq, previousMark, type }: Committed, position: RoomPosition, types?: readonly string[]): boolean {
+    if (types && !types.includes(type)) return false;
+    let before: Pick<Committed, 'seq' | 'mark'> = { seq: seq - 1, mark: previousMark };
+    while (types && before.seq > position.seq) {
+      const passed = this.committed.get(`${roomId} ${before.seq} ${before.mark}`);
+      if (!passed || types.includes(passed.type)) return false;
+      before = { seq: passed.seq - 1, mark: passed.previousMark };
+    }
+    return before.seq === position.seq && before.mark === position.mark;
+  }
+
+  /** Whether only nodes with the extensions know a type of event. */
+  isOfExtension(type: string): boolean {
+    return extensionEvents.includes(type);
   }
 
   /**
@@ -331,7 +364,7 @@ export class Model {
       const [stored, told] = [this.#membersOf(roomId), members].map((each) => [...each].sort().join());
       if (stored !== told) return `room ${roomId} has the members ${stored}, and its events say ${told}`;
     }
-    return undefined;
+    return this.extensions?.findContradiction((userId) => this.deletedAt.has(userId));
   }
 
   /** When the latest post of a room was published; 0 without posts. */
@@ -345,6 +378,11 @@ export class Model {
     const text = 'select joinedAt, readUpTo from roomMembers where roomId = ? and userId = ?';
     const [member] = this.#all(text, roomId, userId);
     return Number(member?.['readUpTo'] ?? member?.['joinedAt'] ?? 0);
+  }
+
+  /** Whether a post or a task is stored now. */
+  isStored(id: string): boolean {
+    return this.hasPost(id) || this.extensions?.versionNow(id) !== undefined;
   }
 
   /** Whether a post is stored now. */
@@ -403,6 +441,7 @@ export class Model {
       if (type === 'RoomUpdated') room.isPrivate = isPrivate;
       if (type === 'PostDeleted') this.deletedPosts.set(subjectId, this.#now());
       if (type === 'PostCreated' || type === 'PostUpdated') this.#recordPost(subjectId, Number(row['version']));
+      this.extensions?.record({ type, subjectId, version: Number(row['version']) });
       room.head = { seq, mark };
       room.heads.push({ seq, type, at: this.#now() });
       this.#parts.note(`${type} ${seq} of ${roomId} is committed, about ${subjectId}`);

@@ -230,4 +230,34 @@ export const mutants: readonly Mutant[] = [
     from: "if (after.seq === head.seq) return after.mark === head.mark ? [] : 'rewound';",
     to: 'if (after.seq === head.seq) return [];',
   },
+  {
+    name: 'an event of an extension is not published',
+    file: 'changes/commit-change.ts',
+    from: 'recorded.push(handled(message));',
+    to: "handled(message);\n      if (!newEvent.type.startsWith('Task')) recorded.push(message);",
+  },
+  {
+    name: 'an event of an extension has another version than its row',
+    file: 'resolvers/extensions/rows.ts',
+    from: 'return record.append(event as NewPlainEvent<Row>);',
+    to: 'return record.append({ ...event, version: event.version + 1 } as NewPlainEvent<Row>);',
+  },
+  {
+    name: 'a change of an extension is stored without its event',
+    file: 'resolvers/extensions/rows.ts',
+    from: 'return record.append(event as NewPlainEvent<Row>);',
+    to: "return type === 'PostReacted' ? (event as NewPlainEvent<Row>).store(db) : record.append(event as NewPlainEvent<Row>);",
+  },
+  {
+    name: 'a subscription of an extension leaves out one of its types',
+    file: 'resolvers/room-event.ts',
+    from: '(types.includes(typeOf(event, schema)) ? event : undefined)',
+    to: '(types[0] === typeOf(event, schema) ? event : undefined)',
+  },
+  {
+    name: 'a node without an extension leaves out its events',
+    file: 'resolvers/room-event.ts',
+    from: 'if (!types) return (event) => event;',
+    to: "if (!types) return (event) => (typeOf(event, schema) === 'OtherEvent' ? undefined : event);",
+  },
 ];

@@ -21,7 +21,7 @@ import { FanOut } from '../src/live/fan-out.ts';
 import { Inventory } from '../src/live/inventory/inventory.ts';
 import { Presence } from '../src/live/presence/presence.ts';
 import { StateStreams } from '../src/live/states/state-streams.ts';
-import { Extensions } from '../src/resolvers/extensions/extensions.ts';
+import type { Extensions } from '../src/resolvers/extensions/extensions.ts';
 import type { BusServer } from './bus-server.ts';
 import { openSimulatedDatabase } from './database.ts';
 import type { Disk } from './disk.ts';
@@ -31,12 +31,18 @@ import type { Scheduler } from './scheduler.ts';
 const settings = { RATE_LIMIT: '0', LIMIT_SUBSCRIPTIONS: '100', NODE_NAME: 'simulated' };
 const config = readConfig(settings);
 
+/** The types that a node serves, with or without those of extensions. */
+export interface Types {
+  schema: GraphQLSchema;
+  extensions: Extensions;
+}
+
 export interface NodeParts {
   name: string;
   disk: Disk;
   /** The number of events that the log of a room keeps. */
   keptEvents: number;
-  schema: GraphQLSchema;
+  types: Types;
   scheduler: Scheduler;
   faults: Faults;
   server: BusServer;
@@ -63,12 +69,16 @@ export class Node {
   readonly memory = new ClientMemory(config.limits);
   readonly deletions: BackgroundWork;
   readonly trimming: BackgroundWork;
+  /** Whether it has the extensions of examples/extensions. */
+  readonly hasExtensions: boolean;
   readonly #inventory: Inventory;
   readonly #crash: () => void;
   #leave = () => {};
 
-  private constructor({ name, disk, keptEvents, schema, scheduler, faults, server, onCommit, onDefect }: NodeParts) {
+  private constructor({ name, disk, keptEvents, types, scheduler, faults, server, onCommit, onDefect }: NodeParts) {
+    const { schema, extensions } = types;
     this.name = name;
+    this.hasExtensions = !extensions.isEmpty;
     const onError = (error: unknown) => {
       const isExpected = error instanceof ClientError && error.code !== 'INTERNAL_SERVER_ERROR';
       if (!isExpected) onDefect(`${name}: ${error instanceof Error ? error.stack : String(error)}`);
@@ -86,7 +96,9 @@ export class Node {
     this.bus = new NetworkBus(server.driverFor(name), { onError });
     const { bus } = this;
     const retention = { hours: 168, count: keptEvents };
-    this.fanOut = new FanOut({ config, database, bus, retention, tracing: undefined, onError, onLogRead() {} });
+    const extensionEvents = extensions.events;
+    const live = { config, database, bus, retention, extensionEvents, tracing: undefined };
+    this.fanOut = new FanOut({ ...live, onError, onLogRead() {} });
     const { fanOut } = this;
     const askOthers = (roomIds: readonly string[]) => this.#inventory.askForPresence(roomIds);
     this.presence = new Presence({ bus, fanOut, askOthers, onError });
@@ -103,14 +115,14 @@ export class Node {
     const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
     this.#inventory = new Inventory({ node: local, database, bus, reportPresence, onError });
     const inventory = this.#inventory;
-    this.deletions = createDeletions(database, bus, onError);
+    this.deletions = createDeletions(database, bus, onError, extensions.tables);
     this.trimming = createTrimming(database, retention, onError);
     const read = () => inventory.readStatus();
     const statusStreams = new StateStreams({ fanOut, name: 'status', read, intervalMs: 1_000, onError });
     const unused = undefined as never;
     const accounts = { sessions: unused, signUp: 'open', passwords: unused, signInLimit: unused, audit() {} } as const;
     const services = {
-      extensions: new Extensions(),
+      extensions,
       database,
       bus,
       ...accounts,

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** Random numbers that a seed determines: the same on every machine. */
 export class Random {
   #state: number;
@@ -6,6 +8,11 @@ export class Random {
     // Neighbouring seeds must not begin alike.
     this.#state = Math.imul(seed + 1, 0x9e3779b9) >>> 0;
     for (let round = 0; round < 4; round += 1) this.next();
+  }
+
+  /** Those of a text: a part of the world that has its own changes no number of the others. */
+  static of(text: string): Random {
+    return new Random(Number.parseInt(hash('sha256', text).slice(0, 8), 16));
   }
 
   /** From 0 up to, but not including, 1. The generator is mulberry32. */

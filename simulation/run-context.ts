@@ -11,6 +11,8 @@ export interface RunContext {
   readonly refused: Set<string>;
   /** The posts that were acknowledged since the database was last rewound, by id. */
   readonly acknowledged: Map<string, { userId: string; roomId: string }>;
+  /** Whether the extensions are part of the run; some nodes may nevertheless be without them. */
+  readonly hasExtensions: boolean;
   /** The faults and changes are over. */
   readonly areFaultsOver: boolean;
   /** Whether a node may be late, because its reads were late or have failed. */
@@ -23,8 +25,8 @@ export interface RunContext {
   readonly accessMs: number;
   /** The number of events that clients have received. */
   delivered: number;
-  /** A node that runs; undefined if there is none. */
-  pickNode(): Node | undefined;
+  /** A node that runs, and has the extensions if they are needed; undefined if there is none. */
+  pickNode(needsExtensions?: boolean): Node | undefined;
   /** A change of the user begins, and a client of the user may connect again at that moment. */
   meetChange(userId: string): void;
   /** Records what happens, for the story of a defect. */

@@ -31,7 +31,14 @@ function simulate(program: string, ...options: string[]) {
 function findDefect(mutant: Mutant, seeds: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-mutant-'));
   try {
-    for (const part of ['src', 'simulation', 'packages/client/src', 'schema.graphql', 'package.json'])
+    for (const part of [
+      'src',
+      'simulation',
+      'examples/extensions',
+      'packages/client/src',
+      'schema.graphql',
+      'package.json',
+    ])
       cpSync(join(repository, part), join(folder, part), { recursive: true });
     symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'src', mutant.file), readMutated(folder, mutant));

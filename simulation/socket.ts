@@ -19,16 +19,33 @@ export interface EventData {
   at?: string;
   actor?: { id: string } | null;
   room?: { id?: string; name?: string; viewerRole?: string | null; unread?: number | null; lastRead?: string | null };
-  post?: { id: string; title: string; version: number; author: { id: string; name: string } } | null;
+  post?: {
+    id: string;
+    title: string;
+    version: number;
+    author: { id: string; name: string };
+    reactions?: { emoji: string; count: number; viewerHasReacted?: boolean }[];
+  } | null;
+  task?: { id: string; title: string; column: string; version: number } | null;
   postId?: string;
   user?: { id: string } | null;
 }
 
 /** A message of a subscription. */
 export interface LiveMessage {
-  data: { roomEvents?: EventData; inbox?: EventData; roomPresence?: { count: number; users: { id: string }[] } } | null;
-  errors?: unknown;
+  data: {
+    roomEvents?: EventData;
+    inbox?: EventData;
+    taskChanged?: EventData;
+    roomPresence?: { count: number; users: { id: string }[] };
+  } | null;
+  errors?: { extensions: { code: string } }[];
   extensions?: { live?: LiveExtension };
+}
+
+/** The event of a message, whichever field of `Subscription` has sent it. */
+export function eventOf({ data }: LiveMessage): EventData | undefined {
+  return data?.roomEvents ?? data?.inbox ?? data?.taskChanged;
 }
 
 /** What arrives at a client. */

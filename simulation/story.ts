@@ -2,7 +2,7 @@ import type { Outcome } from './world.ts';
 
 const maxLines = 40;
 /** What happens to everybody. */
-const general = / of world$|was killed| runs$|rewound|faults are over/;
+const general = / of world$|was killed| runs|rewound|faults are over/;
 
 /** The last events of a run that concern what its defect names: the client, the user, the room or the node. */
 export function tellStory({ defect = '', story }: Outcome): string {

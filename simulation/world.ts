@@ -2,19 +2,20 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { GraphQLSchema } from 'graphql';
 import { commonTopic, nodesTopic } from '../src/live/bus/bus.ts';
 import { BusServer } from './bus-server.ts';
 import { Client } from './client.ts';
 import { Disk } from './disk.ts';
 import { type Fault, Faults } from './faults.ts';
 import { Model } from './model.ts';
-import { Node, type NodeParts } from './node.ts';
+import { Node, type NodeParts, type Types } from './node.ts';
+import { Random } from './random.ts';
 import type { RunContext } from './run-context.ts';
 import { Scheduler, world } from './scheduler.ts';
-import type { Subscribed } from './stream-check.ts';
+import { type Subscribed, typesOf } from './stream-check.ts';
 import { Writer } from './writer.ts';
 
+const firstNode = 'node 1';
 const setupMs = 3_000;
 const minActiveMs = 1_500;
 const maxActiveMs = 45_000;
@@ -36,7 +37,7 @@ export interface RunOptions {
 
 /** What does not differ between runs. */
 export interface Shared {
-  schema: GraphQLSchema;
+  types: Readonly<Record<'own' | 'extended', Types>>;
   /** A database with users, and no rooms. */
   template: string;
   users: readonly string[];
@@ -107,8 +108,12 @@ export class World implements RunContext {
   readonly acknowledged = new Map<string, { userId: string; roomId: string }>();
   /** So few that clients are often behind the log of a room. */
   readonly keptEvents: number;
+  readonly hasExtensions: boolean;
   areFaultsOver = false;
   delivered = 0;
+  /** Half of all runs have the extensions, on all nodes or on some. */
+  readonly #ofExtensions: Random;
+  readonly #areNodesAlike: boolean;
   readonly #options: RunOptions;
   readonly #shared: Shared;
   readonly #server: BusServer;
@@ -132,10 +137,14 @@ export class World implements RunContext {
     this.faults = new Faults(this.scheduler, options.seed, options.only);
     this.#server = new BusServer(this.scheduler, this.faults);
     this.keptEvents = this.scheduler.random.pick([12, 40, 150]);
+    this.#ofExtensions = Random.of(`${options.seed} extensions`);
+    this.hasExtensions = this.#ofExtensions.chance(0.5);
+    this.#areNodesAlike = this.#ofExtensions.chance(0.5);
     this.#admin = openAdmin(this.#disk.path);
     this.model = new Model({
       path: this.#disk.path,
       keptEvents: this.keptEvents,
+      hasExtensions: this.hasExtensions,
       now: () => this.scheduler.now,
       note: (text) => this.note(text),
       onDefect: (message) => this.fail(message),
@@ -169,8 +178,8 @@ export class World implements RunContext {
     }
   }
 
-  pickNode(): Node | undefined {
-    const running = this.#running();
+  pickNode(needsExtensions = false): Node | undefined {
+    const running = this.#running().filter(({ hasExtensions }) => hasExtensions || !needsExtensions);
     return running.length === 0 ? undefined : this.scheduler.random.pick(running);
   }
 
@@ -247,13 +256,20 @@ export class World implements RunContext {
     return [...this.#nodes.values()].filter((node) => node instanceof Node);
   }
 
+  /** The first node always has the extensions, and another one with the next start, or no longer. */
+  #typesOf(name: string): Types {
+    const { own, extended } = this.#shared.types;
+    if (!this.hasExtensions) return own;
+    return this.#areNodesAlike || name === firstNode || this.#ofExtensions.chance(0.5) ? extended : own;
+  }
+
   #partsOf(name: string): NodeParts {
     const { scheduler, faults } = this;
     return {
       name,
       disk: this.#disk,
       keptEvents: this.keptEvents,
-      schema: this.#shared.schema,
+      types: this.#typesOf(name),
       scheduler,
       faults,
       server: this.#server,
@@ -267,7 +283,7 @@ export class World implements RunContext {
     const start = async () => {
       const node = await Node.start(this.#partsOf(name));
       this.#nodes.set(name, node);
-      this.note(`${name} runs`);
+      this.note(`${name} runs${node.hasExtensions ? ' with extensions' : ''}`);
     };
     this.scheduler.after(1, () => void start(), name);
   }
@@ -308,6 +324,7 @@ export class World implements RunContext {
         { kind: 'inbox' },
         { kind: 'inbox' },
         { kind: 'presence', roomId },
+        ...(this.hasExtensions ? [{ kind: 'tasks', roomId } as const] : []),
       ]);
       const client = new Client(this, `client ${index + 1}`, random.pick(this.users), follows);
       this.#clients.push(client);
@@ -410,7 +427,7 @@ export class World implements RunContext {
     const { model } = this;
     for (const [id, { userId, roomId }] of this.acknowledged) {
       const isDeleted = model.deletedPosts.has(id) || model.deleted.has(userId) || !model.rooms.has(roomId);
-      if (!isDeleted && !model.hasPost(id)) this.fail(`post ${id} was acknowledged, and is lost with the power`);
+      if (!isDeleted && !model.isStored(id)) this.fail(`${id} was acknowledged, and is lost with the power`);
     }
   }
 
@@ -498,6 +515,9 @@ export class World implements RunContext {
       } else if (this.model.maySee(userId, follows.roomId)) {
         if (!client.isLive) this.fail(`${who}: it is not connected, although the user may see room ${follows.roomId}`);
         if (follows.kind === 'room') this.#checkPosition(who, client, follows.roomId);
+        const last = this.model.lastOf(follows.roomId, typesOf(follows) ?? []);
+        const seq = client.check.positions?.get(follows.roomId)?.seq;
+        if (seq !== undefined && seq < last) this.fail(`${who}: it is at ${seq}, and its last event is ${last}`);
       }
     }
   }
@@ -522,7 +542,8 @@ export class World implements RunContext {
   /** What is stored, and what the API says about it. */
   #checkStored(): void {
     for (const title of this.refused)
-      if (this.model.posts.has(title)) return this.fail(`"${title}" was refused and is stored`);
+      if (this.model.posts.has(title) || this.model.extensions?.tasks.has(title))
+        return this.fail(`"${title}" was refused and is stored`);
     const contradiction = this.model.findContradiction();
     if (contradiction !== undefined) return this.fail(contradiction);
     const node = this.pickNode();

@@ -19,9 +19,24 @@ const changes = {
   deleteRoom: 1,
   deleteUser: 0.5,
 } as const;
-type Change = keyof typeof changes;
 
-const total = Object.values(changes).reduce((sum, weight) => sum + weight, 0);
+/** Those of the extensions. */
+const extensionChanges = { addTask: 12, moveTask: 12, addReaction: 10, removeReaction: 4 } as const;
+const allChanges = { ...changes, ...extensionChanges };
+type Change = keyof typeof allChanges;
+
+/** Of these the users react to some. */
+const latestPosts = 8;
+const emoji = ['👍', '🎉', '🚀'];
+
+/** What is selected of a payload; by default only its type. */
+const selections: Partial<Record<Change, string>> = {
+  createPost: '{ post { id } }',
+  createRoom: '{ room { id } }',
+  addTask: '{ task { id version } }',
+  moveTask: '{ task { id version } }',
+};
+const inputTypes: Partial<Record<Change, string>> = { addReaction: 'ReactionInput', removeReaction: 'ReactionInput' };
 
 /** A user who changes rooms and posts through any node, at random. */
 export class Writer {
@@ -49,11 +64,10 @@ export class Writer {
   /** In a step of the node. */
   async change(node: Node, change: Change, input: Record<string, unknown>): Promise<Answer> {
     const viewer = await node.authenticate(this.#userId);
-    const type = `${change[0]?.toUpperCase()}${change.slice(1)}Input!`;
-    const selected =
-      change === 'createPost' ? '{ post { id } }' : change === 'createRoom' ? '{ room { id } }' : '{ __typename }';
+    const type = inputTypes[change] ?? `${change[0]?.toUpperCase()}${change.slice(1)}Input`;
+    const selected = selections[change] ?? '{ __typename }';
     return node.execute(viewer, {
-      query: `mutation M($input: ${type}) { ${change}(input: $input) ${selected} }`,
+      query: `mutation M($input: ${type}!) { ${change}(input: $input) ${selected} }`,
       variables: { input },
     });
   }
@@ -62,8 +76,9 @@ export class Writer {
     if (this.#context.areFaultsOver || this.#context.model.deleted.has(this.#userId)) return;
     const node = this.#context.pickNode();
     const change = this.#pick();
+    const isKnown = node?.hasExtensions || !Object.hasOwn(extensionChanges, change);
     const input = this.#inputOf(change);
-    if (node && input) {
+    if (node && isKnown && input) {
       this.#context.meetChange(String(input['user'] ?? this.#userId));
       this.#context.scheduler.after(1, () => void this.#run(node, change, input), node.name);
     }
@@ -83,19 +98,25 @@ export class Writer {
       this.#context.fail(`${change} of ${this.#userId} failed: ${JSON.stringify(answer.body)}`);
     if (code !== undefined && !this.#mayBeRefused(String(code), change, input, askedAt))
       this.#context.fail(`${change} ${JSON.stringify(input)} of ${this.#userId} was refused with ${code}`);
-    if (change === 'createPost') this.#checkPost(code, input, answer.body.data, askedAt);
+    if (change === 'addTask') this.#checkTask(code, input, answer.body.data, askedAt);
+    else if (change === 'createPost') this.#checkPost(code, input, answer.body.data, askedAt);
     else if (code === undefined && model.rewoundAt < askedAt) {
       const isRead = change !== 'markRead' || this.#hasRead(String(input['room']), latest, scheduler.now - askedAt);
-      if (!isRead || !this.#isDone(change, input, answer.body.data, scheduler.now - askedAt))
+      const isShown =
+        !Object.hasOwn(extensionChanges, change) || this.#isShown(change, input, answer.body.data, askedAt);
+      if (!isRead || !isShown || !this.#isDone(change, input, answer.body.data, scheduler.now - askedAt))
         this.#context.fail(`${change} ${JSON.stringify(input)} of ${this.#userId} was acknowledged, and is not done`);
     }
   }
 
   /** Whether a change may be refused with a code, by what was true at some moment since it was asked for. */
-  #mayBeRefused(code: string, change: Change, { room, user, id }: Record<string, unknown>, askedAt: number): boolean {
+  #mayBeRefused(code: string, change: Change, input: Record<string, unknown>, askedAt: number): boolean {
     const { model, scheduler, canDatabaseFail } = this.#context;
     const sinceMs = scheduler.now - askedAt;
-    const roomId = this.#rooms.get(String(id)) ?? String(room ?? id);
+    const { room, user, post, id = post } = input;
+    const isOfExtension = Object.hasOwn(extensionChanges, change);
+    const subjectRoom = isOfExtension && room === undefined ? model.extensions?.roomOf(String(id)) : undefined;
+    const roomId = subjectRoom ?? this.#rooms.get(String(id)) ?? String(room ?? id);
     const isOwner = model.ownerOf(roomId) === this.#userId;
     if (model.rewoundAt >= askedAt) return true;
     switch (code) {
@@ -105,7 +126,10 @@ export class Writer {
       case 'UNAUTHENTICATED':
         return model.sinceSessionsChanged(this.#userId) <= sinceMs;
       case 'NOT_FOUND': {
-        const isGone = (change === 'updatePost' || change === 'deletePost') && !model.hasPost(String(id));
+        const isChange = change === 'updatePost' || change === 'deletePost' || (isOfExtension && room === undefined);
+        const isGone = isChange && !model.isStored(String(id));
+        // The posts of a user who is being erased are not there.
+        if (post !== undefined && model.versionNow(String(post)) === undefined) return true;
         return isGone || model.deleted.has(String(user)) || model.wasHidden(this.#userId, roomId, sinceMs);
       }
       case 'ROOM_DELETED':
@@ -113,7 +137,7 @@ export class Writer {
       case 'CONFLICT':
         return isOwner && (change === 'leaveRoom' || user === this.#userId);
       case 'FORBIDDEN':
-        if (change === 'markRead')
+        if (change === 'markRead' || isOfExtension)
           return !model.isMember(this.#userId, roomId) || model.sinceMoved(this.#userId, roomId) <= sinceMs;
         return ['updateRoom', 'deleteRoom', 'addRoomMember', 'removeRoomMember'].includes(change) && !isOwner;
       default:
@@ -156,6 +180,37 @@ export class Writer {
     }
   }
 
+  /** The same of a change of an extension, which is visible in its tables and announced by an event. */
+  #isShown(change: Change, { post, emoji }: Record<string, unknown>, data: unknown, askedAt: number): boolean {
+    const { model } = this.#context;
+    if (change === 'moveTask') {
+      const { id, version } = (data as { moveTask: { task: { id: string; version: number } } }).moveTask.task;
+      const now = model.extensions?.versionNow(id);
+      return now === undefined || now >= version;
+    }
+    const isAdded = change === 'addReaction';
+    const has = (state: readonly { emoji: string; userId: string }[]) =>
+      state.some((each) => each.emoji === emoji && each.userId === this.#userId);
+    const states = model.extensions?.reactionsSince(String(post), askedAt) ?? [];
+    const isGone = !model.hasPost(String(post)) || model.deleted.has(this.#userId);
+    return isGone || states.some((state) => has(state) === isAdded) || (!isAdded && states.length === 0);
+  }
+
+  #checkTask(code: unknown, { title, room }: Record<string, unknown>, data: unknown, askedAt: number): void {
+    const { model, acknowledged, refused } = this.#context;
+    const isStored = model.extensions?.tasks.has(String(title));
+    const of = { userId: this.#userId, roomId: String(room) };
+    if (code === undefined) {
+      const { id } = (data as { addTask: { task: { id: string } } }).addTask.task;
+      if (model.rewoundAt < askedAt) acknowledged.set(id, of);
+      const isDeleted = model.ended.has(of.roomId) || model.deleted.has(this.#userId);
+      if (!isStored && !isDeleted) this.#context.fail(`"${title}" was acknowledged and is not stored`);
+    } else if (code !== 'OUTCOME_UNKNOWN') {
+      if (isStored) this.#context.fail(`"${title}" was refused with ${code} and is stored`);
+      refused.add(String(title));
+    }
+  }
+
   #checkPost(code: unknown, { title, room }: Record<string, unknown>, data: unknown, askedAt: number): void {
     const { model } = this.#context;
     const isStored = model.posts.has(String(title));
@@ -175,8 +230,11 @@ export class Writer {
   }
 
   #pick(): Change {
-    let left = this.#context.scheduler.random.between(0, total);
-    for (const [change, weight] of Object.entries(changes)) {
+    const { hasExtensions, scheduler } = this.#context;
+    const weights = Object.entries(hasExtensions ? allChanges : changes);
+    const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
+    let left = scheduler.random.between(0, total);
+    for (const [change, weight] of weights) {
       left -= weight;
       if (left < 0) return change as Change;
     }
@@ -196,6 +254,18 @@ export class Writer {
     switch (change) {
       case 'createPost':
         return { room, title: `post ${name}` };
+      case 'addTask':
+        return { room, title: `task ${name}`, column: 'To do' };
+      case 'moveTask': {
+        const tasks = [...(model.extensions?.tasks.values() ?? [])];
+        return tasks.length === 0 ? undefined : { id: random.pick(tasks), column: `column ${name}` };
+      }
+      case 'addReaction':
+      case 'removeReaction': {
+        // The latest ones, so that several users react to the same.
+        const posts = [...model.posts.values()].slice(-latestPosts);
+        return posts.length === 0 ? undefined : { post: random.pick(posts), emoji: random.pick(emoji) };
+      }
       case 'updatePost':
         return post === undefined ? undefined : { id: post, title: `changed ${name}` };
       case 'deletePost':

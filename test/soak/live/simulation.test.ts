@@ -21,6 +21,12 @@ describe('the simulator', () => {
     expect(found[0]).toMatch(/^seed \d+: client \d+ of \w+ \(\w+\): .* room \w+/);
   });
 
+  it('finds a defect of the events of extensions', async () => {
+    const name = 'a subscription of an extension leaves out one of its types';
+    const [found] = await simulate('--mutants', name, '--seeds', '60');
+    expect(found).toMatch(/^seed \d+: client \d+ of \w+ \(tasks\): /);
+  });
+
   it('refuses a fault that it does not know', async () => {
     await expect(simulate('--only', 'rain')).rejects.toThrow('--only rain: there is no such fault');
   });
