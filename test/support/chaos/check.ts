@@ -1,13 +1,19 @@
 import { query } from '../database/postgres-query.ts';
 import type { Journal } from './journal.ts';
 import type { RoomStream, Segment } from './stream.ts';
-import type { Write } from './writers.ts';
+import type { Change, Write } from './writers.ts';
+
+const created = ['PostCreated', 'TaskAdded'];
 
 interface LogRow {
   roomId: string;
   seq: number;
   mark: string;
   at: number;
+  type: string;
+  subjectId: string;
+  version: number;
+  /** That of its post or task. */
   title: string | null;
 }
 
@@ -16,11 +22,14 @@ type Position = Segment['from'];
 /** The log of each room, read past all nodes. */
 export type Logs = Map<string, LogRow[]>;
 
-export async function readLogs(databaseUrl: string): Promise<Logs> {
+export async function readLogs(databaseUrl: string, hasExtensions = false): Promise<Logs> {
+  const tasks = hasExtensions ? 'left join "tasks_tasks" on "tasks_tasks"."id" = "subjectId"' : '';
+  const title = hasExtensions ? 'coalesce("posts"."title", "tasks_tasks"."title")' : '"posts"."title"';
   const rows = await query<LogRow>(
     databaseUrl,
-    `select "roomEvents"."roomId", "seq"::int as "seq", "mark"::text as "mark", "roomEvents"."at"::float8 as "at", "posts"."title"
-     from "roomEvents" left join "posts" on "posts"."id" = "subjectId" order by "roomEvents"."seq"`,
+    `select "roomEvents"."roomId", "seq"::int as "seq", "mark"::text as "mark", "roomEvents"."at"::float8 as "at", "type", "subjectId",
+       "roomEvents"."version", ${title} as "title"
+     from "roomEvents" left join "posts" on "posts"."id" = "subjectId" ${tasks} order by "roomEvents"."seq"`,
   );
   return Map.groupBy(rows, ({ roomId }) => roomId);
 }
@@ -65,11 +74,31 @@ function isIn(log: readonly LogRow[], { seq, mark }: Position): boolean {
   return seq === 0 || Number(log[seq - 1]?.mark) === Number.parseInt(mark, 16);
 }
 
-/** Acknowledged posts are in the log, in the order of each writer; refused posts are nowhere. */
+/** Acknowledged changes of tasks and posts are in the log, once and with ascending versions; refused ones are nowhere. */
+export function checkChanges(logs: Logs, changes: readonly Change[], journal: Journal): void {
+  const events = Map.groupBy([...logs.values()].flat(), ({ subjectId }) => subjectId);
+  for (const [id, all] of events) {
+    const task = all.filter(({ type }) => type.startsWith('Task'));
+    const versions = task.map(({ version }) => version);
+    if (versions.some((version, index) => version !== index + 1))
+      journal.violate(`the events of task ${id} have the versions ${versions}`);
+  }
+  for (const [id, all] of Map.groupBy(changes, ({ subjectId }) => subjectId)) {
+    const count = events.get(id)?.filter(({ type }) => type === 'TaskMoved' || type === 'PostReacted').length ?? 0;
+    const [least, unknown] = ['acknowledged', 'unknown'].map(
+      (outcome) => all.filter((each) => each.outcome === outcome).length,
+    );
+    if (count < Number(least) || count > Number(least) + Number(unknown))
+      journal.violate(`${id} has ${count} events of ${least} acknowledged changes and ${unknown} unknown ones`);
+  }
+}
+
+/** Acknowledged posts and tasks are in the log, in the order of each writer; refused ones are nowhere. */
 export function checkWrites(logs: Logs, writes: readonly Write[], journal: Journal): void {
   const places = new Map<string, number[]>();
   for (const log of logs.values()) {
-    for (const { title, seq } of log) if (title !== null) places.set(title, [...(places.get(title) ?? []), seq]);
+    for (const { title, seq, type } of log)
+      if (title !== null && created.includes(type)) places.set(title, [...(places.get(title) ?? []), seq]);
   }
   const latest = new Map<string, number>();
   for (const { title, room, writer, outcome, via } of writes) {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { query } from '../database/postgres-query.ts';
-import type { Person } from '../server/postroom.ts';
+import { type Person, unbundledProgram } from '../server/postroom.ts';
 import { Chaos } from './chaos.ts';
-import { checkStreams, checkWrites, readLogs } from './check.ts';
+import { checkChanges, checkStreams, checkWrites, readLogs } from './check.ts';
 import { Chooser } from './chooser.ts';
 import { createClientFactory, retrySoon } from './clients.ts';
 import { type Deployment, type DeploymentOptions, deploy } from './deployment.ts';
@@ -36,6 +36,9 @@ export interface Cast {
 
 type Audience = Omit<Cast, 'ada'>;
 
+/** Which the program without a bundle finds. */
+const extensions = './examples/extensions/tasks,./examples/extensions/reactions';
+
 export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>): Promise<Cast> {
   const journal = new Journal();
   const deployment = await deploy(options);
@@ -51,16 +54,18 @@ export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>
   const cursors = new Map<string, string>();
   for (const room of rooms) cursors.set(room, await postroom.cursorOf(room, ada.token));
   const choose = new Chooser(seed + 1);
+  const hasExtensions = options.settings?.['EXTENSIONS'] !== undefined;
   const createClient = createClientFactory(nodes, choose, retrySoon(choose));
   const streams = Array.from({ length: clientCount }, (_, index) => {
     const hasCredentials = index % 2 === 1;
     const client = createClient(hasCredentials ? ada.token : undefined);
     return (hasCredentials ? rooms : open).map((room, place) => {
       const name = `client${index}.room${place}`;
-      return new RoomStream({ name, room, after: cursors.get(room) ?? '', client, journal });
+      return new RoomStream({ name, room, after: cursors.get(room) ?? '', client, journal, hasExtensions });
     });
   }).flat();
-  const writers = new Writers({ nodes, rooms, token: ada.token, choose: new Chooser(seed + 2), journal });
+  const chooser = new Chooser(seed + 2);
+  const writers = new Writers({ nodes, rooms, token: ada.token, choose: chooser, journal, hasExtensions });
   return { deployment, journal, ada, rooms, streams, writers };
 }
 
@@ -78,7 +83,8 @@ export async function untilWritten({ writers, deployment }: Cast): Promise<void>
 
 /** Runs steps of chaos; after each round everything is repaired, and all clients must have all events. */
 export async function runChaos(options: ChaosOptions): Promise<string> {
-  const cast = await assemble(options);
+  const settings = { ...options.settings, EXTENSIONS: extensions };
+  const cast = await assemble({ ...options, settings, program: unbundledProgram });
   const { deployment, journal, writers, streams } = cast;
   const chaos = new Chaos({ deployment, writers, journal, choose: new Chooser(options.seed) });
   for (let step = 0; step < options.steps; step += stepsPerRound) {
@@ -130,7 +136,8 @@ export async function assertComplete(
   { deployment, journal, streams, writers }: Audience,
   writes = writers.writes,
 ): Promise<void> {
-  const logs = await readLogs(deployment.databaseUrl);
+  const logs = await readLogs(deployment.databaseUrl, writers.hasExtensions);
+  checkChanges(logs, writers.changes, journal);
   checkStreams(logs, streams, journal);
   checkWrites(logs, writes, journal);
   journal.assertNoViolation();

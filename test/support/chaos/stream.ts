@@ -6,12 +6,15 @@ import type { Journal } from './journal.ts';
 
 const resubscribeMs = 50;
 
-const query = `subscription ($room: ID!, $after: String) {
-  roomEvents(room: $room, after: $after) { __typename cursor at ... on PostCreated { post { id title } } }
+const own = `... on TaskAdded { task { id title } } ... on TaskMoved { task { id title } } ... on PostReacted { post { id title } }`;
+const queryOf = (hasExtensions: boolean) => `subscription ($room: ID!, $after: String) {
+  roomEvents(room: $room, after: $after) { __typename cursor at ... on PostCreated { post { id title } } ${hasExtensions ? own : ''} }
 }`;
 
+type Titled = { title: string } | null;
+
 interface Result {
-  data?: { roomEvents: { cursor: string; at: string; post: { title: string } | null } } | null;
+  data?: { roomEvents: { cursor: string; at: string; post?: Titled; task?: Titled } } | null;
   errors?: ReplyError[];
   extensions?: { live?: { cursor: string } };
 }
@@ -39,15 +42,24 @@ export class RoomStream {
   readonly segments: Segment[] = [];
   readonly client: Client;
   readonly #journal: Journal;
+  readonly #query: string;
   #cursor: string;
   #unsubscribe: () => void = () => {};
   #isClosed = false;
 
-  constructor(options: { name: string; room: string; after: string; client: Client; journal: Journal }) {
+  constructor(options: {
+    name: string;
+    room: string;
+    after: string;
+    client: Client;
+    journal: Journal;
+    hasExtensions?: boolean;
+  }) {
     this.name = options.name;
     this.room = options.room;
     this.client = options.client;
     this.#journal = options.journal;
+    this.#query = queryOf(options.hasExtensions ?? false);
     this.#cursor = options.after;
     this.#begin(options.after);
     this.#subscribe();
@@ -77,7 +89,7 @@ export class RoomStream {
   #subscribe(): void {
     if (this.#isClosed) return;
     this.#unsubscribe = this.client.subscribe<Result['data']>(
-      { query, variables: { room: this.room, after: this.#cursor } },
+      { query: this.#query, variables: { room: this.room, after: this.#cursor } },
       {
         next: (result) => this.#take(result as unknown as Result),
         error: (error) => this.#end(error),
@@ -97,7 +109,9 @@ export class RoomStream {
     const expected = this.position.seq + 1;
     if (seq !== expected) this.#journal.violate(`${this.name} received ${seq} instead of ${expected}`);
     this.#cursor = cursor;
-    this.segments.at(-1)?.events.push({ cursor, seq, mark, title: data?.roomEvents.post?.title });
+    this.segments
+      .at(-1)
+      ?.events.push({ cursor, seq, mark, title: (data?.roomEvents.post ?? data?.roomEvents.task)?.title });
   }
 
   #end(error: unknown): void {

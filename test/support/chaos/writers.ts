@@ -24,9 +24,28 @@ export interface Write {
   via: string;
 }
 
-/** Creates posts through any node, and records what became of them. */
+/** A change of a task or a post, each with one event. */
+export interface Change {
+  subjectId: string;
+  outcome: Outcome;
+}
+
+const own = {
+  task: 'mutation ($input: AddTaskInput!) { addTask(input: $input) { task { id } } }',
+  move: 'mutation ($input: MoveTaskInput!) { moveTask(input: $input) { task { id } } }',
+  reaction: 'mutation ($input: ReactionInput!) { addReaction(input: $input) { post { id } } }',
+};
+/** So many different ones a post may have. */
+const emoji = [...'🍎🍐🍊🍋🍌🍉🍇🍓🍈🍒🍑🍍🥥🥝🍅🍆🥑🥦🥬🥒'];
+
+/** Creates posts through any node, and with the extensions tasks, moves and reactions, and records what became of them. */
 export class Writers {
   readonly writes: Write[] = [];
+  readonly changes: Change[] = [];
+  readonly hasExtensions: boolean;
+  /** The ids of tasks, and of posts with the number of their reactions. */
+  readonly #tasks: string[] = [];
+  readonly #posts: { id: string; reactions: number }[] = [];
   readonly #nodes: readonly ChaosNode[];
   readonly #rooms: readonly string[];
   readonly #token: string;
@@ -42,12 +61,14 @@ export class Writers {
     token: string;
     choose: Chooser;
     journal: Journal;
+    hasExtensions?: boolean;
   }) {
     this.#nodes = options.nodes;
     this.#rooms = options.rooms;
     this.#token = options.token;
     this.#choose = options.choose;
     this.#journal = options.journal;
+    this.hasExtensions = options.hasExtensions ?? false;
   }
 
   /** Starts writers, each of which waits for the answer to one post before it sends the next. */
@@ -55,7 +76,7 @@ export class Writers {
     this.#isStopping = false;
     this.#running = Array.from({ length: count }, async (_, index) => {
       while (!this.#isStopping) {
-        await this.post(this.#chooseNode(), this.#choose.oneOf(this.#rooms), `writer${index}`);
+        await this.#write(this.#chooseNode(), this.#choose.oneOf(this.#rooms), `writer${index}`);
         await wait(this.#choose.below(maxPauseMs));
       }
     });
@@ -73,12 +94,39 @@ export class Writers {
     await Promise.all(Array.from({ length: count }, () => this.post(node, room)));
   }
 
-  async post(node: ChaosNode, room: string, writer?: string): Promise<Outcome> {
+  /** A post, or with the extensions half of the time a task, a move of a task or a reaction. */
+  #write(node: ChaosNode, room: string, writer: string): Promise<Outcome> {
+    const kind = this.hasExtensions ? this.#choose.oneOf(['post', 'post', 'post', 'task', 'move', 'reaction']) : 'post';
+    if (kind === 'task') return this.post(node, room, writer, 'task');
+    if (kind === 'move' && this.#tasks.length > 0) {
+      this.#count += 1;
+      return this.#change(node, own.move, { id: this.#choose.oneOf(this.#tasks), column: `column ${this.#count}` });
+    }
+    const post = kind === 'reaction' && this.#posts.length > 0 ? this.#choose.oneOf(this.#posts) : undefined;
+    const reaction = post && emoji[post.reactions];
+    if (!post || !reaction) return this.post(node, room, writer);
+    post.reactions += 1;
+    return this.#change(node, own.reaction, { post: post.id, emoji: reaction });
+  }
+
+  async #change(node: ChaosNode, query: string, input: Record<string, string>): Promise<Outcome> {
+    const change: Change = { subjectId: input['id'] ?? input['post'] ?? '', outcome: 'unknown' };
+    this.changes.push(change);
+    const { outcome } = await this.#send(node, query, input);
+    change.outcome = outcome;
+    this.#journal.count(`change ${outcome}`);
+    return outcome;
+  }
+
+  async post(node: ChaosNode, room: string, writer?: string, kind: 'post' | 'task' = 'post'): Promise<Outcome> {
     this.#count += 1;
-    const title = `post ${this.#count}`;
+    const title = `${kind} ${this.#count}`;
     const write: Write = { title, room, writer: writer ?? title, outcome: 'unknown', at: 0, via: node.name };
     this.writes.push(write);
-    write.outcome = await this.#send(node, { room, title });
+    const { outcome, id } = await this.#send(node, kind === 'task' ? own.task : mutation, { room, title });
+    write.outcome = outcome;
+    if (id !== undefined && kind === 'task') this.#tasks.push(id);
+    else if (id !== undefined) this.#posts.push({ id, reactions: 0 });
     write.at = performance.now();
     this.#journal.count(write.outcome);
     return write.outcome;
@@ -90,7 +138,11 @@ export class Writers {
     return this.#choose.oneOf(running.length > 0 ? running : this.#nodes);
   }
 
-  async #send({ graphqlUrl, name }: ChaosNode, input: { room: string; title: string }): Promise<Outcome> {
+  async #send(
+    { graphqlUrl, name }: ChaosNode,
+    query: string,
+    input: Record<string, string>,
+  ): Promise<{ outcome: Outcome; id?: string }> {
     try {
       const response = await fetch(graphqlUrl, {
         method: 'POST',
@@ -99,17 +151,18 @@ export class Writers {
           accept: 'application/graphql-response+json',
           authorization: `Bearer ${this.#token}`,
         },
-        body: JSON.stringify({ query: mutation, variables: { input } }),
+        body: JSON.stringify({ query, variables: { input } }),
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await response.text();
-      if (response.status === 200) return 'acknowledged';
-      if (response.status === 503) return 'refused';
+      if (response.status === 200) return { outcome: 'acknowledged', id: /"id":"(\w+)"/.exec(text)?.[1] ?? '' };
+      if (response.status === 503) return { outcome: 'refused' };
       this.#journal.count(`answer ${response.status}`);
-      if (response.status !== 294) this.#journal.violate(`${input.title} through ${name}: ${response.status} ${text}`);
-      else if (isRefusal(JSON.parse(text))) return 'refused';
+      if (response.status !== 294)
+        this.#journal.violate(`${JSON.stringify(input)} through ${name}: ${response.status} ${text}`);
+      else if (isRefusal(JSON.parse(text))) return { outcome: 'refused' };
     } catch {}
-    return 'unknown';
+    return { outcome: 'unknown' };
   }
 }
 
