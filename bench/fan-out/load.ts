@@ -7,6 +7,8 @@ export interface Subscription {
   query: string | undefined;
   /** The access token of its viewer. */
   token?: string | undefined;
+  /** The address that it connects from, because an address has about 28,000 ports for one server. */
+  localAddress?: string | undefined;
 }
 
 export type Command =
@@ -17,6 +19,8 @@ export type Command =
   | { type: 'disconnect' };
 
 export interface Report {
+  /** Received by all subscribers since they connected. */
+  bytes: number;
   /** The smallest and the largest number of events of a subscriber. */
   fewest: number;
   most: number;
@@ -72,6 +76,7 @@ function report(): Reply {
   const counts = subscribers.map(({ count }) => count);
   return {
     type: 'report',
+    bytes: subscribers.reduce((bytes, { bytesRead }) => bytes + bytesRead, 0),
     fewest: counts.reduce((fewest, count) => Math.min(fewest, count)),
     most: counts.reduce((most, count) => Math.max(most, count)),
     last: [...new Set(subscribers.map(({ last = '' }) => last))],

@@ -17,6 +17,7 @@ interface SubscriberOptions {
   /** Undefined for a server without GraphQL, which finds the room in the URL. */
   query: string | undefined;
   token?: string | undefined;
+  localAddress?: string | undefined;
   onEvent: () => void;
 }
 
@@ -39,6 +40,7 @@ export class Subscriber {
     this.#socket = connect({
       host: '127.0.0.1',
       port: options.port,
+      ...(options.localAddress !== undefined && { localAddress: options.localAddress }),
       noDelay: true,
       onread: {
         buffer: sharedBuffer,
@@ -56,6 +58,10 @@ export class Subscriber {
   /** Resolves when the subscription has been sent. */
   get subscribed(): Promise<void> {
     return this.#subscribed.promise;
+  }
+
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
   }
 
   /** Sets the count to zero. The text of event `lastNumber` will be stored. */
