@@ -29,8 +29,8 @@ export interface Load {
   databaseCores: number;
   redisCores: number;
   sentBytes: number;
-  /** The time of the run. */
-  seconds: number;
+  /** The posts that were created, per second: fewer than wanted if the machine is too busy. */
+  eventsPerSecond: number;
 }
 
 export interface Traffic {
@@ -127,7 +127,7 @@ export class Installation {
       databaseCores: perSecond(before.database, after.database) / 1e6,
       redisCores: perSecond(before.redis, after.redis) / 1e6,
       sentBytes: perSecond(before.bytes, after.bytes),
-      seconds,
+      eventsPerSecond: count / seconds,
     };
   }
 

@@ -1,4 +1,4 @@
-import { type Costs, readCosts } from './costs.ts';
+import { readCosts } from './costs.ts';
 
 /** What an installation shall carry. All rooms have equally many subscribers and events. */
 export interface Load {
@@ -52,6 +52,7 @@ export interface Resource {
   unit: string;
 }
 
+const costs = readCosts();
 const headsIntervalSeconds = 1.5;
 /** On average. */
 const presenceRepeatSeconds = 7.5;
@@ -62,9 +63,8 @@ const heapBytes = 4 * 2 ** 30;
 const maxProcesses = 20_000;
 
 export function predict(load: Load, hardware: Pick<Hardware, 'database' | 'bus'>, processes: number): Prediction {
-  const costs = readCosts();
   const { database, bus } = hardware;
-  const own = (name: string) => costOf(costs, `${database}.${name}`);
+  const own = (name: string) => costOf(`${database}.${name}`);
   const isNotify = database === 'postgres' && bus === 'notify';
   const { subscribers, rooms, eventsPerSecond: events } = load;
   const others = processes - 1;
@@ -80,14 +80,14 @@ export function predict(load: Load, hardware: Pick<Hardware, 'database' | 'bus'>
   const reaching = (share: number) => (isNotify ? others : others * share);
 
   const ownEvents = (events / processes) * followed * own('event');
-  const perReceived = () => costOf(costs, `${isNotify ? 'notify' : 'redis'}.receivedEvent`) - own('delivery');
+  const perReceived = () => costOf(`${isNotify ? 'notify' : 'redis'}.receivedEvent`) - own('delivery');
   const receivedEvents = others === 0 ? 0 : ((events * others) / processes) * followed * Math.max(0, perReceived());
-  const perOther = () => costOf(costs, 'notify.receivedOther');
+  const perOther = () => costOf('notify.receivedOther');
   const ignoredEvents = isNotify && others > 0 ? ((events * others) / processes) * (1 - followed) * perOther() : 0;
   const ignoredReports = isNotify && reports > 0 ? reports * others * (1 - shareOfPresence) * perOther() : 0;
-  const presence = reports > 0 ? reports * (1 + others * shareOfPresence) * costOf(costs, 'presenceReport') : 0;
+  const presence = reports > 0 ? reports * (1 + others * shareOfPresence) * costOf('presenceReport') : 0;
   // Each process publishes a ping in each second, which all processes receive.
-  const pings = others === 0 ? 0 : processes * costOf(costs, `${isNotify ? 'notify' : 'redis'}.ping`);
+  const pings = others === 0 ? 0 : processes * costOf(`${isNotify ? 'notify' : 'redis'}.ping`);
   const messageCores = (receivedEvents + ignoredEvents + presence + ignoredReports + pings) / 1e6;
   const heads = (rooms * followed) / headsIntervalSeconds;
   const headCores = (heads * own('head')) / 1e6;
@@ -100,8 +100,8 @@ export function predict(load: Load, hardware: Pick<Hardware, 'database' | 'bus'>
     (deliveries / processes) * own('delivery');
 
   const busMessages = others === 0 ? 0 : processes + events + reports * processes;
-  const notifyCores = isNotify && others > 0 ? (busMessages * costOf(costs, 'notify.message')) / 1e6 : 0;
-  const listenerCores = isNotify && others > 0 ? (busMessages * processes * costOf(costs, 'notify.listener')) / 1e6 : 0;
+  const notifyCores = isNotify && others > 0 ? (busMessages * costOf('notify.message')) / 1e6 : 0;
+  const listenerCores = isNotify && others > 0 ? (busMessages * processes * costOf('notify.listener')) / 1e6 : 0;
   const databaseCores =
     database === 'sqlite'
       ? 0
@@ -110,7 +110,7 @@ export function predict(load: Load, hardware: Pick<Hardware, 'database' | 'bus'>
   const redisReceivers = processes ** 2 + events * reaching(followed) + reports * processes * reaching(shareOfPresence);
   const redisCores =
     database === 'postgres' && bus === 'redis' && others > 0
-      ? (busMessages * costOf(costs, 'redis.publish') + redisReceivers * costOf(costs, 'redis.receiver')) / 1e6
+      ? (busMessages * costOf('redis.publish') + redisReceivers * costOf('redis.receiver')) / 1e6
       : 0;
   return {
     processes,
@@ -153,16 +153,15 @@ export function resourcesOf(prediction: Prediction, load: Load, hardware: Hardwa
     available: available * busy,
     unit: 'cores',
   });
-  const costs = readCosts();
   const perRoom = {
     name: 'the row of one room',
     used: load.eventsPerSecond / load.rooms,
-    available: costOf(costs, `${database}.eventsOfRoom`),
+    available: costOf(`${database}.eventsOfRoom`),
     unit: 'events/s',
   };
   if (database === 'sqlite') {
     // As if a mutation held the lock for all of its time.
-    const writing = (load.eventsPerSecond * costOf(costs, 'sqlite.write')) / 1e6;
+    const writing = (load.eventsPerSecond * costOf('sqlite.write')) / 1e6;
     return [...ofProcess(prediction, hardware), cores('the lock of the database', writing, 1), perRoom];
   }
   return [
@@ -234,7 +233,7 @@ function shareOfFollowed(perRoom: number, processes: number): number {
   return processes === 1 ? 1 : 1 - (1 - 1 / processes) ** perRoom;
 }
 
-function costOf(costs: Costs, name: string): number {
+function costOf(name: string): number {
   const cost = costs[name];
   if (cost === undefined) throw new Error(`The cost ${name} was not measured: npm run bench -- capacity`);
   return cost.value;

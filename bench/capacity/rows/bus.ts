@@ -1,5 +1,5 @@
 import { median } from '../../support/statistics.ts';
-import { type BusKind, Installation } from '../installation.ts';
+import { type BusKind, Installation, type Load } from '../installation.ts';
 import type { Measured, Run } from './run.ts';
 
 const roomCount = 1_000;
@@ -19,7 +19,7 @@ export async function measureBus(bus: Exclude<BusKind, 'none'>, { rounds, second
       const loads = [];
       for (let round = 0; round < rounds; round += 1)
         loads.push(await installation.run({ seconds, eventsPerSecond, rooms, writer: 0 }));
-      return median(loads.map(({ nodeCores }) => perEvent(nodeCores[1], idle.nodeCores[1])));
+      return median(loads.map((load) => ((coresOf(load) - coresOf(idle)) * 1e6) / load.eventsPerSecond));
     };
     const others = await measure(all.slice(roomCount));
     const executed = await measure(followed);
@@ -33,6 +33,7 @@ export async function measureBus(bus: Exclude<BusKind, 'none'>, { rounds, second
   }
 }
 
-function perEvent(busy = Number.NaN, idle = Number.NaN): number {
-  return ((busy - idle) * 1e6) / eventsPerSecond;
+/** Of node 2. */
+function coresOf({ nodeCores }: Load): number {
+  return nodeCores[1] ?? Number.NaN;
 }

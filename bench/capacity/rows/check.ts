@@ -35,7 +35,11 @@ export async function check(name: string, seconds: number): Promise<Table> {
       database: bus === 'none' ? 'sqlite' : 'postgres',
       bus: bus === 'redis' ? 'redis' : 'notify',
     } as const;
-    const expected = predict({ ...given, connectsPerSecond: 0, presence: 0 }, hardware, nodes);
+    const expected = predict(
+      { ...given, eventsPerSecond: load.eventsPerSecond, connectsPerSecond: 0, presence: 0 },
+      hardware,
+      nodes,
+    );
     const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
     const row = (quantity: string, predicted: number, measured: number, digits: number) => ({
       quantity,
@@ -45,7 +49,7 @@ export async function check(name: string, seconds: number): Promise<Table> {
     });
     return {
       title: `${subscribers} subscribers, ${rooms.length} rooms, ${eventsPerSecond} events/s, ${nodes} nodes, ${bus === 'none' ? 'SQLite' : bus}`,
-      about: `${seconds} s.`,
+      about: `${seconds} s; ${load.eventsPerSecond.toFixed(0)} events/s were reached.`,
       rows: [
         row('cores of a process', expected.processCores, mean(load.nodeCores), 3),
         row(

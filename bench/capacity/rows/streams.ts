@@ -36,6 +36,7 @@ export async function measureStreams(bus: Extract<BusKind, 'none' | 'notify'>, r
     await process.connect(rooms, 1);
     const inSmall = {
       memory: await process.memory(),
+      idle: await process.idle(),
       ...(await process.compare({ rate: rates.small, rooms, emptyRooms })),
     };
 
@@ -48,14 +49,14 @@ export async function measureStreams(bus: Extract<BusKind, 'none' | 'notify'>, r
       process: { value: quiet.node, unit: 'µs per second' },
       subscriber: { value: (inLarge.idle.node - quiet.node) / subscribers, unit: 'µs per second' },
       connect: { value: connectMicros / subscribers, unit: 'µs' },
-      write: { value: inSmall.written.node - quiet.node / rates.small, unit: 'µs' },
+      write: { value: inSmall.written.node - inSmall.idle.node / rates.small, unit: 'µs' },
       event: { value: inSmall.followed - delivery, unit: 'µs' },
       delivery: { value: delivery, unit: 'µs' },
       deliveryBytes: { value: inLarge.bytes / perRoom, unit: 'bytes' },
       eventsOfRoom: { value: eventsOfRoom, unit: 'events/s' },
       ...(bus === 'notify' && {
         databaseProcess: { value: quiet.database, unit: 'µs per second' },
-        databaseWrite: { value: inSmall.written.database - quiet.database / rates.small, unit: 'µs' },
+        databaseWrite: { value: inSmall.written.database - inSmall.idle.database / rates.small, unit: 'µs' },
       }),
     };
     const prefix = bus === 'none' ? 'sqlite' : 'postgres';
@@ -116,11 +117,12 @@ class MeasuredProcess {
       const [without, withThem] = [await measure(emptyRooms), await measure(rooms)];
       const [written = Number.NaN] = without.nodeCores;
       const [all = Number.NaN] = withThem.nodeCores;
+      const node = (written * 1e6) / without.eventsPerSecond;
       rounds.push({
-        followed: ((all - written) * 1e6) / rate,
-        node: (written * 1e6) / rate,
-        database: (without.databaseCores * 1e6) / rate,
-        bytes: withThem.sentBytes / rate,
+        followed: (all * 1e6) / withThem.eventsPerSecond - node,
+        node,
+        database: (without.databaseCores * 1e6) / without.eventsPerSecond,
+        bytes: withThem.sentBytes / withThem.eventsPerSecond,
       });
     }
     const pick = (name: 'followed' | 'node' | 'database' | 'bytes') => median(rounds.map((each) => each[name]));
