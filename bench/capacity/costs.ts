@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** A measured cost. `command` repeats the measurement. */
-export interface Cost {
+interface Cost {
   value: number;
   unit: string;
   command: string;

@@ -12,8 +12,7 @@ import { Server } from '../support/server.ts';
 import { OwnServers } from './own-servers.ts';
 import { cpuMicrosOf } from './processor-time.ts';
 
-export const busKinds = ['none', 'notify', 'redis'] as const;
-export type BusKind = (typeof busKinds)[number];
+export type BusKind = 'none' | 'notify' | 'redis';
 
 export interface InstallationOptions {
   /** Without a bus the database is SQLite, and there is one node. */

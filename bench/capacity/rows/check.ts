@@ -1,5 +1,5 @@
 import type { Table } from '../../support/table.ts';
-import { Installation } from '../installation.ts';
+import { type BusKind, Installation } from '../installation.ts';
 import { predict } from '../model.ts';
 
 interface Case {
@@ -7,7 +7,7 @@ interface Case {
   rooms: number;
   eventsPerSecond: number;
   nodes: number;
-  bus: 'none' | 'notify' | 'redis';
+  bus: BusKind;
 }
 
 /** A process on a machine with the usual limit of 20,000 files has fewer sockets. */
