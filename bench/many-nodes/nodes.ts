@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LimitedQueue } from '../../src/common/limited-queue.ts';
 import { type Bus, presenceTopic, roomTopic } from '../../src/live/bus/bus.ts';
-import { Pace } from '../../src/live/pace.ts';
+import { createPace } from '../../src/live/pace.ts';
 import { OwnPresence, type PresentViewer } from '../../src/live/presence/own-presence.ts';
 import { joinPresence } from '../../src/live/presence/presence-state.ts';
 import { PresenceReports } from '../../src/live/presence/reports.ts';
@@ -136,7 +136,7 @@ async function enterAll(users: number): Promise<void> {
     const { bus, index } = node;
     const identity = { id: `node${index}`, lastNumber: 0, absences: 0, queue, hasStopped: false };
     const own = new OwnPresence(identity, (userId) => reports.noteChange(userId));
-    const sending = new Pace(sendIntervalMs, () => join(own, reports), throwIt);
+    const sending = createPace(sendIntervalMs, () => join(own, reports), throwIt);
     const onReport = () => sending.request();
     const reports: PresenceReports = new PresenceReports({
       roomId: room,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type GraphQLObjectType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 import { createSchema } from 'graphql-yoga';
-import { apiKeyColumns, invitationColumns, postColumns, publicUserColumns, roomColumns } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import type { Context } from '../resolvers/context.ts';
 import type { LoadedExtension } from '../resolvers/extensions/extension.ts';
@@ -11,23 +10,12 @@ import { findProblems } from './extensions/problems.ts';
 
 export const schemaFile = new URL('../../schema.graphql', import.meta.url);
 
-/** The types whose fields are checked at the start, with those that need no resolver. The compiler checks all types. */
-const checkedTypes: Partial<Record<keyof typeof resolvers, readonly string[]>> = {
-  Query: [],
-  Mutation: [],
-  User: publicUserColumns,
-  Room: roomColumns,
-  Post: postColumns,
-  ApiKey: apiKeyColumns,
-  Invitation: invitationColumns,
-};
-
 /**
- * schema.graphql wired to its resolvers, with the types of extensions. @throws Error where the two disagree, or AggregateError of
- * ClientErrors for the operator, with all problems of the extensions.
+ * schema.graphql wired to its resolvers, with the types of extensions. The compiler finds fields of schema.graphql without one.
+ * @throws AggregateError of ClientErrors for the operator, with all problems of the extensions.
  */
 export function loadSchema(extensions: readonly LoadedExtension[] = []): GraphQLSchema {
-  const schema = buildOwnSchema();
+  const schema = build([]);
   if (extensions.length === 0) return schema;
   try {
     const problems = findProblems(extensions, schema).map((problem) => new ClientError('VALIDATION_ERROR', problem));
@@ -70,15 +58,4 @@ function describeFields(type: GraphQLObjectType): void {
   for (const field of Object.values(type.getFields()))
     for (const { [field.name]: promised } of type.getInterfaces().map((each) => each.getFields()))
       field.description ??= promised?.description;
-}
-
-function buildOwnSchema(): GraphQLSchema {
-  const schema = build([]);
-  for (const [name, columns] of Object.entries(checkedTypes)) {
-    const type = schema.getType(name);
-    const answered = [...columns, ...Object.keys(resolvers[name as keyof typeof resolvers])];
-    const missing = isObjectType(type) && Object.keys(type.getFields()).find((field) => !answered.includes(field));
-    if (missing) throw new Error(`Resolver missing for "${name}.${missing}"`);
-  }
-  return schema;
 }
