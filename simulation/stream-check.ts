@@ -288,8 +288,7 @@ export class StreamCheck {
   #checkContent(message: LiveMessage): void {
     const { data, errors, extensions } = message;
     const { model } = this.#run;
-    // The limit of an execution is 10 s, and a stalled read takes up to 15 s.
-    if (errors && !this.#mayBeLate) this.#fail(`it was sent errors: ${JSON.stringify(errors)}`);
+    if (errors) this.#fail(`it was sent errors: ${JSON.stringify(errors)}`);
     const { count = 0, users = [] } = data?.roomPresence ?? {};
     // A deleted user counts until the node learns of it.
     if (count < users.length || count > users.length + model.deletedAt.size)

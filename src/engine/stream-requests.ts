@@ -202,7 +202,7 @@ async function execute<Value, Message extends StreamMessage>(
 
 const tooLong = 'The execution took too long.';
 
-/** A resolver of an extension may never end, and the events of a room are executed one after the other. */
+/** A resolver of an extension may never end. A read of a database that does not answer ends before: it fails after 12 s. */
 function withinTime(
   { services, operationTimeoutMs }: Subscription,
   running: ExecutionResult | Promise<ExecutionResult>,
@@ -210,7 +210,7 @@ function withinTime(
   if (services.extensions.isEmpty || !(running instanceof Promise)) return running;
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   const stop = () => resolve({ errors: [locatedError(new ClientError('SERVICE_UNAVAILABLE', tooLong), undefined)] });
-  const timer = setTimeout(stop, operationTimeoutMs);
+  const timer = setTimeout(stop, 2 * operationTimeoutMs);
   return Promise.race([running, promise]).finally(() => clearTimeout(timer));
 }
 
