@@ -65,5 +65,5 @@ if ([name, ...args].some((argument) => argument === '--help' || argument === '-h
     process.exitCode = 1;
   }
   // A timer of an extension, or the channel to the parent of a worker, would keep the process.
-  process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+  process.stdout.write('', () => process.stderr.write('', () => setTimeout(() => process.exit(), 100).unref()));
 }

@@ -129,7 +129,7 @@ function createRequest<Value, Message extends StreamMessage>(
   const readsBodies = compiled.fields.hasPostBody;
   const run = (value: Value, span: Span | undefined, createContext: (db: Db) => Context) =>
     read(subscription, span, (db) => execute(subscription, form, value, createContext(db))).catch((error: unknown) => {
-      if (form.waitsForDatabase && findTemporaryError([error])) throw error;
+      if (form.waitsForDatabase) throw error;
       return form.encode(value, toBody(subscription, { errors: errorsOf(error) }));
     });
   return {
@@ -181,11 +181,12 @@ async function execute<Value, Message extends StreamMessage>(
 ): Promise<Message | null | typeof personal> {
   const { compiled, variableValues, answerBytes } = subscription;
   const isPersonal = () => context instanceof SharedContext && context.hasReadViewer;
+  let result: ExecutionResult | undefined;
   try {
     const rootValue = await project(value, context);
     if (rootValue === undefined) return isPersonal() ? personal : null;
     const args = compiled.argsOf(variableValues, rootValue, context);
-    const result = await withinTime(subscription, new Execution(args, { maxLength: answerBytes }).run());
+    result = await withinTime(subscription, new Execution(args, { maxLength: answerBytes }).run());
     // A shared execution that reads the viewer fails by design, and the error is not logged.
     if (isPersonal()) return personal;
     const unavailable = waitsForDatabase && findTemporaryError(result.errors);
@@ -196,7 +197,9 @@ async function execute<Value, Message extends StreamMessage>(
     return encode(value, toBody(subscription, { errors: [error] }));
   } catch (error) {
     if (isPersonal()) return personal;
-    throw error;
+    if (!result || findTemporaryError([error])) throw error;
+    // An error of an extension may be one that cannot be serialised.
+    return encode(value, toBody(subscription, { errors: errorsOf(error) }));
   }
 }
 

@@ -22,18 +22,13 @@ export const eventFields = {
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(context.loaders, event.actorId)),
 } satisfies RoomUpdatedResolvers;
 
-/** The type of an event's subject, whose id is its `subjectId`. The event has a field of this name, such as `post`. */
-interface EventSubject {
-  subject?: string;
-}
-
 type EventResolvers<Event> = typeof eventFields &
   (Event extends { subject: infer Subject extends string }
     ? Record<Uncapitalize<Subject>, (event: StreamEvent, args: unknown, context: Context) => Promise<never>>
     : unknown);
 
-/** The fields of events, by their type. */
-export function resolveEvents<const Events extends Readonly<Record<string, EventSubject>>>(
+/** The fields of events, by their type. The event has a field with its subject, whose id is its `subjectId`, such as `post`. */
+export function resolveEvents<const Events extends Readonly<Record<string, { subject?: string }>>>(
   events: Events,
 ): { [Type in keyof Events]: EventResolvers<Events[Type]> } {
   const types = Object.entries(events).map(([type, { subject }]) => [

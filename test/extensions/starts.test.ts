@@ -132,14 +132,14 @@ const problems: [says: string, file: File, from: string, to: string][] = [
   [
     'schema.graphql: extend enum RoomVisibility: only object types can be extended',
     'schema.graphql',
-    '"A page',
-    'extend enum RoomVisibility { SECRET }\n"A page',
+    '"A task was added',
+    'extend enum RoomVisibility { SECRET }\n"A task was added',
   ],
   [
     'schema.graphql: extend input CreatePostInput: only object types can be extended',
     'schema.graphql',
-    '"A page',
-    'extend input CreatePostInput { task: ID }\n"A page',
+    '"A task was added',
+    'extend input CreatePostInput { task: ID }\n"A task was added',
   ],
   [
     'TaskAdded.note has no resolver',

@@ -76,7 +76,7 @@ const addedEvent: Record<string, Change[]> = {
     ],
   ],
   'src/data/event-log/room-event-types.ts': [['export const roomEventTypes = {', 'PostPinned: { ...noTraits },']],
-  'src/resolvers/room-event.ts': [['export const roomEventResolvers = {', 'PostPinned: PostCreated,']],
+  'src/resolvers/room-event.ts': [['  ...resolveEvents({', "PostPinned: { subject: 'Post' },"]],
   'src/resolvers/post.ts': [
     [
       'export const postMutations = {',
