@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type GraphQLObjectType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 import { createSchema } from 'graphql-yoga';
+import { postColumns, publicUserColumns, roomColumns } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import type { Context } from '../resolvers/context.ts';
 import type { LoadedExtension } from '../resolvers/extensions/extension.ts';
@@ -10,12 +11,21 @@ import { findProblems } from './extensions/problems.ts';
 
 export const schemaFile = new URL('../../schema.graphql', import.meta.url);
 
+/** The types whose fields are checked at the start, with those that need no resolver. The compiler checks all types. */
+const checkedTypes = { Query: [], Mutation: [], User: publicUserColumns, Room: roomColumns, Post: postColumns };
+
 /**
- * schema.graphql wired to its resolvers, with the types of extensions. The compiler finds fields of schema.graphql without one.
- * @throws AggregateError of ClientErrors for the operator, with all problems of the extensions.
+ * schema.graphql wired to its resolvers, with the types of extensions. @throws Error where the two disagree, or AggregateError of
+ * ClientErrors for the operator, with all problems of the extensions.
  */
 export function loadSchema(extensions: readonly LoadedExtension[] = []): GraphQLSchema {
   const schema = build([]);
+  for (const [type, columns] of Object.entries(checkedTypes)) {
+    const answered = [...columns, ...Object.keys(resolvers[type as keyof typeof checkedTypes])];
+    const fields = Object.keys((schema.getType(type) as GraphQLObjectType).getFields());
+    const missing = fields.find((field) => !answered.includes(field));
+    if (missing) throw new Error(`Resolver missing for "${type}.${missing}"`);
+  }
   if (extensions.length === 0) return schema;
   try {
     const problems = findProblems(extensions, schema).map((problem) => new ClientError('VALIDATION_ERROR', problem));

@@ -23,9 +23,7 @@ export const eventFields = {
 } satisfies RoomUpdatedResolvers;
 
 type EventResolvers<Event> = typeof eventFields &
-  (Event extends { subject: infer Subject extends string }
-    ? Record<Uncapitalize<Subject>, (event: StreamEvent, args: unknown, context: Context) => Promise<never>>
-    : unknown);
+  (Event extends { subject: infer Subject extends string } ? Record<Uncapitalize<Subject>, never> : unknown);
 
 /** The fields of events, by their type. The event has a field with its subject, whose id is its `subjectId`, such as `post`. */
 export function resolveEvents<const Events extends Readonly<Record<string, { subject?: string }>>>(

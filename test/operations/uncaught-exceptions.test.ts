@@ -18,7 +18,7 @@ async function launchArmed(settings: Settings = {}): Promise<PostroomProcess> {
 
 it.each([
   'transport/long-connections.ts: containEach(remaining.splice(0, batchSize))',
-  'transport/long-connections.ts: containEach(this.#byId.values())',
+  'transport/long-connections.ts: containEach(this.byId.values())',
 ])('a connection that fails while the server drains does not prevent that of the others: %s', async (id) => {
   const postroom = await launchArmed();
   const sockets = [await ProtocolSocket.open(postroom.webSocketUrl), await ProtocolSocket.open(postroom.webSocketUrl)];

@@ -81,11 +81,9 @@ function listAddedFields(before: GraphQLSchema, after: GraphQLSchema): AddedFiel
 
 /** Whether a version is allowed by `^1.2` or `^1.2.3`: not older, with the same first number that is not 0. */
 function fits(compatibility: string, present: string): boolean {
-  const wanted = /^\^(\d+)\.(\d+)(?:\.(\d+))?$/
-    .exec(compatibility)
-    ?.slice(1)
-    .map((part) => Number(part ?? 0));
-  if (!wanted) return false;
+  const [found, ...parts] = /^\^(\d+)\.(\d+)(?:\.(\d+))?$/.exec(compatibility) ?? [];
+  if (found === undefined) return false;
+  const wanted = parts.map((part) => Number(part ?? 0));
   const actual = present.split(/[.-]/).map(Number);
   const differences = wanted.map((part, index) => (actual[index] ?? 0) - part);
   return (
@@ -108,14 +106,12 @@ function findNameProblems({ name, compatibility }: LoadedExtension, others: read
 function findTableProblems({ name, tables = {}, migrations = [] }: LoadedExtension): string[] {
   const changed = migrations.flatMap(listChangedTables);
   const declared = Object.keys(tables);
+  const names = new Set(migrations.map((migration) => migration.name));
   const foreign = new Set([...declared, ...changed].filter((table) => !table.startsWith(`${name}_`)));
   return [
     ...[...foreign].map((table) => `the name of the table ${table} must begin with ${name}_`),
     ...declared.filter((table) => !changed.includes(table)).map((table) => `no migration creates the table ${table}`),
-    ...problemIf(
-      new Set(migrations.map((migration) => migration.name)).size < migrations.length,
-      'two of its migrations have the same name',
-    ),
+    ...problemIf(names.size < migrations.length, 'two of its migrations have the same name'),
   ];
 }
 

@@ -52,10 +52,7 @@ interface ExtensionNodeType extends NodeType {
   find: BatchRead<ExtensionRow>;
 }
 
-const ownNodes: readonly NodeType[] = (['User', 'Room', 'Post'] as const).map((type) => ({
-  type,
-  prefix: prefixes[type],
-}));
+const ownNodes = (['User', 'Room', 'Post'] as const).map((type) => ({ type, prefix: prefixes[type] }));
 
 /** The types of this server with those of all its extensions, and what else the extensions add together. */
 export class Extensions {
