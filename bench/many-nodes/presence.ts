@@ -1,11 +1,11 @@
 import { writeCosts } from '../capacity/costs.ts';
 import { busNames } from '../nodes/buses.ts';
 import type { Table } from '../support/table.ts';
-import { Simulation, withServers } from './simulation.ts';
+import { processCount, Simulation, withServers } from './simulation.ts';
 
 const users = [10, 100];
 /** Reports are repeated after 5 to 10 s. */
-const quietSeconds = 15;
+const quietSeconds = 10;
 
 /** A room whose presence all nodes follow, and in which each has users. */
 export async function measurePresence({ nodes, seconds }: { nodes: number; seconds: number }): Promise<Table> {
@@ -27,8 +27,8 @@ export async function measurePresence({ nodes, seconds }: { nodes: number; secon
             'reports/s': (published / length).toFixed(0),
             'received/s by all': (received / length).toFixed(0),
             'server, cores': (serverMicros / 1e6 / length).toFixed(2),
-            'one node, cores': (cpuMicros / 1e6 / length / nodes).toFixed(4),
-            'of which joins': (joinMs / 1e3 / length / nodes).toFixed(4),
+            'one node without joins, cores': ((cpuMicros - joinMs * 1e3) / 1e6 / length / nodes).toFixed(4),
+            'joins of one node, cores': (joinMs / 1e3 / length / processCount).toFixed(4),
             'longest join, ms': longestJoinMs.toFixed(1),
           });
           if (bus === 'NOTIFY' && perNode === users[0] && changes)

@@ -4,7 +4,7 @@ import type { BusName } from '../nodes/buses.ts';
 import { Worker } from '../support/worker.ts';
 import type { Command, Reply } from './nodes.ts';
 
-const processCount = 2;
+export const processCount = 2;
 
 export interface Servers {
   postgres: OwnServer;
