@@ -80,7 +80,9 @@ export class Postroom {
 
 function startServer({ workers = 1 }: PostroomOptions, folder: string, port: number): Promise<Server> {
   const database = { DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` };
-  const environment = { ...settings, ...database, PORT: String(port), WORKERS: String(workers) };
+  // The clients of one process have no other to which they could move meanwhile.
+  const draining = workers === 1 ? { DRAIN_SECONDS: '1' } : {};
+  const environment = { ...settings, ...draining, ...database, PORT: String(port), WORKERS: String(workers) };
   const several = workers > 1 ? { serves: 'all workers serve' } : {};
   // What the script reports would be read by the parent of the workers as a message of theirs.
   return Server.start({ command: program, environment, reportsUsage: false, ...several });

@@ -26,9 +26,9 @@ export async function serve(args: string[]): Promise<number> {
   for (const mistaken of findMistakenSettings())
     log.warn(mistaken, 'an environment variable that is not a setting resembles one');
   const parent = cluster.worker && new Channel(process);
+  const server = await startServer(config, log, { parent });
   // Without its parent a worker would exit at once, with the status 0; it drains first.
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
-  const server = await startServer(config, log, { parent });
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextStop(config, log);
   const redis = config.redisUrl && new URL(config.redisUrl).host;

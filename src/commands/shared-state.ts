@@ -13,7 +13,6 @@ interface Member {
   channel: Channel;
   /** Its open connections, by their kind and address. */
   open: Map<string, number>;
-  /** The latest. */
   report: Report;
   endTurns: Map<string, () => void>;
 }
@@ -46,7 +45,7 @@ export class SharedState {
     return () => {
       this.#members.delete(member);
       for (const endTurn of member.endTurns.values()) endTurn();
-      this.#ended = this.#ended.then((ended) => addCounters(ended, member.report));
+      this.#ended = this.#ended.then((ended) => addCounters(ended, member.report).catch(() => ended));
     };
   }
 

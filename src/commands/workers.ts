@@ -17,9 +17,8 @@ const maxPauseMs = 10_000;
 const stableMs = 30_000;
 
 /**
- * Runs several servers as processes that share one port, passes messages between them, and keeps what they count together. It opens
- * no database. Serves until it receives SIGINT, SIGTERM or SIGHUP; SIGUSR2 replaces the workers one after the other. Returns 0, or
- * the status of a worker that could not start.
+ * Runs several servers as processes that share one port, and keeps what they share. It opens no database. Serves until SIGINT,
+ * SIGTERM or SIGHUP; SIGUSR2 replaces the workers one after the other. Returns 0, or the status of a worker that could not start.
  */
 export async function runWorkers(config: Config): Promise<number> {
   const log = createLog(config.logLevel, loggedNameOf(config));
@@ -53,6 +52,7 @@ class Workers {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Running>();
   readonly #shared = new SharedState();
+  #isReplacing = false;
 
   constructor(path: string, log: Log) {
     this.#path = path;
@@ -81,8 +81,11 @@ class Workers {
 
   /** Each worker stops after its successor serves. Resolves with the reason if not all were replaced. */
   async replaceAll(): Promise<string | undefined> {
+    if (this.#isReplacing) return 'the workers are being replaced already';
+    this.#isReplacing = true;
     let status: number | undefined;
     for (const slot of this.#slots) status ??= await this.#replace(slot);
+    this.#isReplacing = false;
     if (this.#stopping.signal.aborted) return 'the server stops';
     const failure = 'a worker could not start: the others are not replaced';
     if (status === undefined) this.#log.info({ workers: this.#slots.length }, 'the workers were replaced');

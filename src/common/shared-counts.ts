@@ -28,7 +28,7 @@ export class SharedCounts<Count> {
   }
 
   set(key: string, value: number): void {
-    if (this.#changed.size < maxChanged || this.#changed.has(key)) this.#changed.set(key, value);
+    if (value === 0 || this.#changed.size < maxChanged || this.#changed.has(key)) this.#changed.set(key, value);
     void this.#exchange.request();
   }
 }

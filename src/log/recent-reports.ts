@@ -9,8 +9,8 @@ const minIntervalMs = 10_000;
 export function createReportLimit({ intervalMs = minIntervalMs, maxReasons = Number.POSITIVE_INFINITY } = {}) {
   const windowSeconds = intervalMs / 1_000;
   const reported = new FixedWindow({ limit: 1, windowSeconds });
-  const reasons = new FixedWindow({ limit: maxReasons, windowSeconds });
-  return (reason: string): boolean => !reported.charge(reason).isOver && !reasons.charge('').isOver;
+  const all = new FixedWindow({ limit: maxReasons, windowSeconds });
+  return (reason: string) => !all.charge('', 0).isOver && !reported.charge(reason).isOver && !all.charge('').isOver;
 }
 
 const maxLinesPerReason = 20;

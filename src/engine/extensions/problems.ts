@@ -154,10 +154,8 @@ function findEventProblems(
       if (!type) return [`${name} is in events, and the schema has no type ${name} implements RoomEvent`];
       const isNode = implementsInterface(schema.getType(subject), 'Node');
       const field = type.getFields()[fieldOf(subject)];
-      const answered = [...Object.keys(eventFields), ...roomEventColumns, fieldOf(subject)];
-      const missing = Object.keys(type.getFields()).filter(
-        (each) => !answered.includes(each) && !resolvers[name]?.[each],
-      );
+      const answered = [...Object.keys({ ...eventFields, ...resolvers[name] }), ...roomEventColumns, fieldOf(subject)];
+      const missing = Object.keys(type.getFields()).filter((each) => !answered.includes(each));
       return [
         ...problemIf(!isNode, `the subject ${subject} of ${name} is no node`),
         ...problemIf(

@@ -63,7 +63,7 @@ function settled<T, Access>({ services }: Context, work: Work<T, Access>): Work<
 /** Work may wait for what never comes, and others wait for its locks; those of SQLite are all other writes. */
 function inTime<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`A change waited for ${maxWorkMs} ms.`)), maxWorkMs);
+  const timer = setTimeout(() => late.reject(new ClientError('SERVICE_UNAVAILABLE')), maxWorkMs);
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
