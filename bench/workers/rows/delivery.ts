@@ -1,4 +1,5 @@
-import { Agent } from 'node:http';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { createRoom, signUp } from '../../support/accounts.ts';
@@ -12,7 +13,8 @@ import type { Run } from '../run.ts';
 
 const ratePerSecond = 100;
 const drainMs = 500;
-const maxAttempts = 200;
+const maxAttempts = 20;
+const socketsAtOnce = 32;
 const query = 'subscription ($room: ID!) { roomEvents(room: $room) { cursor } }';
 
 interface Delays {
@@ -95,22 +97,26 @@ class Pair {
     return post({ port, path: '/graphql', headers: this.#headers, body: this.#body, agent: this.#agent });
   }
 
-  /** Opens sockets until one is connected to another worker than the agent. */
+  /** Opens sockets, many at a time, until one is connected to another worker than the agent. */
   async #subscribe(room: string): Promise<void> {
-    const { port } = this.#postroom;
+    const { port, workers } = this.#postroom;
+    const own = clientPortsOf(workers, port).findIndex(({ length }) => length > 0);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
-      await new Promise((resolve) => socket.once('open', resolve));
-      // Two ports: the agent has one connection.
-      if (clientPortsOf(this.#postroom.workers, port).every(({ length }) => length < 2)) {
-        socket.on('message', (data) => this.#receive(socket, room, JSON.parse(String(data))));
-        socket.send('{"type":"connection_init"}');
-        return wait(drainMs);
-      }
-      socket.terminate();
-      await wait(drainMs / 10);
+      const open = () => new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
+      const sockets = Array.from({ length: socketsAtOnce }, open);
+      const responses: [IncomingMessage][] = await Promise.all(
+        sockets.map((socket) => once(socket, 'upgrade') as never),
+      );
+      const others = clientPortsOf(workers, port).flatMap((ports, index) => (index === own ? [] : ports));
+      const found = sockets.find((_, index) => others.includes(responses[index]?.[0].socket.localPort ?? 0));
+      for (const socket of sockets) if (socket !== found) socket.terminate();
+      await wait(drainMs);
+      if (!found) continue;
+      found.on('message', (data) => this.#receive(found, room, JSON.parse(String(data))));
+      found.send('{"type":"connection_init"}');
+      return wait(drainMs);
     }
-    throw new Error(`One worker has accepted ${maxAttempts} connections after the other.`);
+    throw new Error(`One worker has accepted all connections ${maxAttempts} times.`);
   }
 
   #receive(socket: WebSocket, room: string, { type }: { type: string }): void {
