@@ -27,6 +27,8 @@ export class Scene {
   #rooms = 0;
   #statements = 0;
   #onMark = () => {};
+  /** The latest error in the log of the server. */
+  #fault = '';
 
   constructor(test: ExtensionTest, settings: Record<string, string>) {
     this.test = test;
@@ -40,7 +42,9 @@ export class Scene {
     const env = { ...process.env, ...own, ...settings };
     const find = createRequire(resolve('package.json'));
     const program = test.program ?? join(find.resolve('@postroom/server/extension'), '../../bin/postroom.js');
-    this.#run = (...args) => spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    // The server ends with the channel, so with the process of the test.
+    const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as const;
+    this.#run = (...args) => spawn(process.execPath, [program, ...args], { env, stdio: [...stdio] });
     this.#process = this.#run('serve');
   }
 
@@ -49,7 +53,8 @@ export class Scene {
     let log = '';
     createInterface({ input: this.#process.stderr as NodeJS.ReadableStream }).on('line', (line) => {
       if (this.#url === '') log += `${line}\n`;
-      const { msg, url, sql } = line.startsWith('{') ? JSON.parse(line) : {};
+      const { msg, url, sql, err } = line.startsWith('{') ? JSON.parse(line) : {};
+      if (err) this.#fault = err.message;
       if (msg === 'statement') this.#statements += 1;
       if (sql?.match(/\?|\$\d+/g)?.length === markSize) this.#onMark();
       if (msg === 'started') resolve(url);
@@ -71,14 +76,17 @@ export class Scene {
     const response = await fetch(this.#url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
     // biome-ignore lint/suspicious/noExplicitAny: its shape is the document's.
     const { data, errors } = (await response.json()) as any;
-    return { data, code: errors?.[0].extensions.code as string | undefined };
+    const { message, extensions } = errors?.[0] ?? {};
+    return { data, message, code: extensions?.code as string | undefined };
   }
 
   /** The data of an operation that must succeed. */
   async ask(query: string, variables: object, person: Person) {
-    const { data, code } = await this.request(query, variables, person);
-    if (code !== undefined) throw new Error(`${code}: ${query} with ${JSON.stringify(variables)}`);
-    return data;
+    const { data, code, message } = await this.request(query, variables, person);
+    if (code === undefined) return data;
+    const isFault = code === 'INTERNAL_SERVER_ERROR';
+    if (isFault) await this.#mark();
+    throw new Error(`${code}: ${isFault ? this.#fault : message}: ${query} with ${JSON.stringify(variables)}`);
   }
 
   /** A mutation of Postroom itself. */
