@@ -44,7 +44,7 @@ it('works as it is written', async () => {
 it('keeps the promise, by the test that is written', async () => {
   const folder = writeExtension();
   const text = sampleOf('ts', "import { it } from 'vitest'");
-  const [, test = ''] = /^it\('keeps the promise', \(\) =>(.*)\);$/ms.exec(text) ?? [];
+  const [, test = ''] = /^it\('keeps the promise', \{ timeout: 60_000 \}, \(\) =>(.*)\);$/ms.exec(text) ?? [];
   // The same call, with the folder and this program.
   const place = `extension: '${folder}', program: '${unbundledProgram[0]}'`;
   const call = test.replace("extension: './extensions/notes'", place).replaceAll(': Round', '');
