@@ -21,7 +21,7 @@ export class BackgroundWork {
   ) {
     const { signal } = this.#stopping;
     this.#work = new CoalescedWork(async () => {
-      if (parent) await takeTurn(parent, name, signal);
+      if (parent) await lock(parent, name, signal);
       try {
         if (!signal.aborted) await work(signal);
       } catch (error) {
@@ -30,7 +30,7 @@ export class BackgroundWork {
         this.start();
         await wait(retryMs, undefined, { ref: false, signal }).catch(() => {});
       } finally {
-        void parent?.ask('endTurn', name);
+        void parent?.ask('unlock', name);
       }
     });
   }
@@ -46,11 +46,11 @@ export class BackgroundWork {
   }
 }
 
-/** A worker that ends loses its turn to the next one. */
-async function takeTurn(parent: Channel, name: string, signal: AbortSignal): Promise<void> {
+/** A worker that ends releases its locks. */
+async function lock(parent: Channel, name: string, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   using _ = addAbortListener(signal, () => resolve());
-  await Promise.race([parent.ask('turn', name), promise]);
+  await Promise.race([parent.ask('lock', name), promise]);
 }
 
 /**

@@ -9,27 +9,28 @@ const metricsTimeoutMs = 500;
 type Report = { type: unknown }[];
 type Changed = [key: string, value: number][];
 
-interface Member {
+/** What the parent knows of a worker. */
+interface Sharer {
   channel: Channel;
   /** Its open connections, by their kind and address. */
   open: Map<string, number>;
   report: Report;
-  endTurns: Map<string, () => void>;
+  unlocks: Map<string, () => void>;
 }
 
-/** What the workers of one parent share: counts, metrics and turns. */
+/** What the workers of one parent share: counts, metrics and locks. */
 export class SharedState {
-  readonly #members = new Set<Member>();
+  readonly #sharers = new Set<Sharer>();
   readonly #windows = new Map<string, FixedWindow>();
-  /** The end of the latest turn, by name. */
-  readonly #turns = new Map<string, Promise<void>>();
+  /** When the latest holder releases the lock, by its name. */
+  readonly #locks = new Map<string, Promise<void>>();
   /** The counters of the workers that have ended, so that no sum decreases. */
   #ended: Promise<Report> = Promise.resolve([]);
 
   /** Answers the questions of a worker. Call the result when it has ended. */
   add(channel: Channel): () => void {
-    const member: Member = { channel, open: new Map(), report: [], endTurns: new Map() };
-    this.#members.add(member);
+    const sharer: Sharer = { channel, open: new Map(), report: [], unlocks: new Map() };
+    this.#sharers.add(sharer);
     Object.assign(channel.handlers, {
       charge: ({ name, windowSeconds, changed }: { name: string; windowSeconds: number; changed: Changed }) => {
         const window = this.#windows.get(name) ?? new FixedWindow({ limit: 0, windowSeconds });
@@ -37,42 +38,42 @@ export class SharedState {
         return changed.map(([key, points]) => window.charge(key, points));
       },
       open: ({ kind, changed }: { kind: string; changed: Changed }) =>
-        changed.map(([address, count]) => this.#countOthers(member, `${kind} ${address}`, count)),
+        changed.map(([address, count]) => this.#countOthers(sharer, `${kind} ${address}`, count)),
       metrics: () => this.#readMetrics(),
-      turn: (name: string) => this.#waitForTurn(member, name),
-      endTurn: (name: string) => member.endTurns.get(name)?.(),
+      lock: (name: string) => this.#lock(sharer, name),
+      unlock: (name: string) => sharer.unlocks.get(name)?.(),
     });
     return () => {
-      this.#members.delete(member);
-      for (const endTurn of member.endTurns.values()) endTurn();
-      this.#ended = this.#ended.then((ended) => addCounters(ended, member.report).catch(() => ended));
+      this.#sharers.delete(sharer);
+      for (const unlock of sharer.unlocks.values()) unlock();
+      this.#ended = this.#ended.then((ended) => addCounters(ended, sharer.report).catch(() => ended));
     };
   }
 
-  #countOthers(member: Member, key: string, own: number): number {
-    if (own === 0) member.open.delete(key);
-    else member.open.set(key, own);
-    return this.#members.values().reduce((sum, each) => sum + (each === member ? 0 : (each.open.get(key) ?? 0)), 0);
+  #countOthers(sharer: Sharer, key: string, own: number): number {
+    if (own === 0) sharer.open.delete(key);
+    else sharer.open.set(key, own);
+    return this.#sharers.values().reduce((sum, each) => sum + (each === sharer ? 0 : (each.open.get(key) ?? 0)), 0);
   }
 
-  /** Resolves when all earlier turns of this name have ended. */
-  #waitForTurn(member: Member, name: string): Promise<void> | undefined {
+  /** Resolves when all earlier holders have released the lock of this name. */
+  #lock(sharer: Sharer, name: string): Promise<void> | undefined {
     // The question of a worker may arrive after its end.
-    if (!this.#members.has(member)) return undefined;
-    const earlier = this.#turns.get(name);
-    const ended = new Promise<void>((endTurn) => member.endTurns.set(name, endTurn));
-    this.#turns.set(name, earlier ? earlier.then(() => ended) : ended);
+    if (!this.#sharers.has(sharer)) return undefined;
+    const earlier = this.#locks.get(name);
+    const released = new Promise<void>((unlock) => sharer.unlocks.set(name, unlock));
+    this.#locks.set(name, earlier ? earlier.then(() => released) : released);
     return earlier;
   }
 
   async #readMetrics(): Promise<Report[]> {
-    const read = async (member: Member) => {
-      const answer = member.channel.ask<Report>('metrics');
+    const read = async (sharer: Sharer) => {
+      const answer = sharer.channel.ask<Report>('metrics');
       const late = wait(metricsTimeoutMs, undefined, { ref: false });
-      member.report = (await Promise.race([answer, late])) ?? member.report;
+      sharer.report = (await Promise.race([answer, late])) ?? sharer.report;
     };
-    await Promise.all(Array.from(this.#members, read));
-    const [ended, reports] = [this.#ended, Array.from(this.#members, ({ report }) => report)];
+    await Promise.all(Array.from(this.#sharers, read));
+    const [ended, reports] = [this.#ended, Array.from(this.#sharers, ({ report }) => report)];
     return [await ended, ...reports];
   }
 }

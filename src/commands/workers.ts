@@ -79,12 +79,18 @@ class Workers {
     return stopping.reason;
   }
 
-  /** Each worker stops after its successor serves. Resolves with the reason if not all were replaced. */
+  /** Each worker stops when its successor serves, while the next one starts. Resolves with the reason if not all were replaced. */
   async replaceAll(): Promise<string | undefined> {
     if (this.#isReplacing) return 'the workers are being replaced already';
     this.#isReplacing = true;
+    const previous = this.#slots.map(({ current }) => current?.ended);
     let status: number | undefined;
-    for (const slot of this.#slots) status ??= await this.#replace(slot);
+    for (const [index, slot] of this.#slots.entries()) {
+      // No more than two processes more than before.
+      if (status === undefined) await previous[index - 2];
+      status ??= await this.#replace(slot);
+    }
+    if (status === undefined) await Promise.all(previous);
     this.#isReplacing = false;
     if (this.#stopping.signal.aborted) return 'the server stops';
     const failure = 'a worker could not start: the others are not replaced';
@@ -100,10 +106,8 @@ class Workers {
     const next = this.start();
     const status = await next.status;
     if (status !== undefined) return stopping.aborted ? undefined : status;
-    const previous = slot.current;
+    slot.current?.process.kill('SIGUSR2');
     slot.current = next;
-    previous?.process.kill('SIGUSR2');
-    await previous?.ended;
     return undefined;
   }
 

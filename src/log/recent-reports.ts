@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { FixedWindow } from '../common/fixed-window.ts';
 
 const minIntervalMs = 10_000;
@@ -10,7 +11,9 @@ export function createReportLimit({ intervalMs = minIntervalMs, maxReasons = Num
   const windowSeconds = intervalMs / 1_000;
   const reported = new FixedWindow({ limit: 1, windowSeconds });
   const all = new FixedWindow({ limit: maxReasons, windowSeconds });
-  return (reason: string) => !all.charge('', 0).isOver && !reported.charge(reason).isOver && !all.charge('').isOver;
+  // A reason may be a long text of a client, and its window stays for long.
+  const isNew = (reason: string) => !reported.charge(hash('sha256', reason)).isOver;
+  return (reason: string) => !all.charge('', 0).isOver && isNew(reason) && !all.charge('').isOver;
 }
 
 const maxLinesPerReason = 20;

@@ -7,7 +7,7 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
-import type { Bus, BusOptions } from './bus.ts';
+import { type Bus, type BusOptions, commonTopic } from './bus.ts';
 import type { BusConnection, BusDriver, ConnectionHandlers } from './checked-connection.ts';
 import { NetworkBus } from './network-bus.ts';
 
@@ -31,7 +31,10 @@ export async function openLocalExchange(address: ListenOptions): Promise<Server>
     });
     onLine(socket, (word, topic, text) => {
       const subscribed = subscribers.get(topic) ?? new Set();
-      if (word === 'publish') for (const each of subscribed) write(each, `message ${topic}\t${text}\n`);
+      // A process has delivered its own messages; of its pings, the answer counts.
+      const isForAll = topic === commonTopic;
+      const receivers = word === 'publish' ? subscribed : [];
+      for (const each of receivers) if (isForAll || each !== socket) write(each, `message ${topic}\t${text}\n`);
       if (word === 'subscribe') subscribers.set(topic, subscribed.add(socket));
       if (word === 'unsubscribe') unsubscribe(topic, subscribed, socket);
       if (word === 'sync') write(socket, 'synced \n');
@@ -85,8 +88,11 @@ async function connect(
 }
 
 function write(socket: Socket, lines: string): void {
-  if (socket.writableLength > maxWaitingBytes) socket.destroy();
-  else socket.write(lines);
+  if (socket.writableLength > maxWaitingBytes) return void socket.destroy();
+  // The lines of one turn leave together.
+  if (socket.writableCorked === 0) process.nextTick(() => socket.uncork());
+  if (socket.writableCorked === 0) socket.cork();
+  socket.write(lines);
 }
 
 function onLine(socket: Socket, read: (word: string, topic: string, text: string) => void): void {

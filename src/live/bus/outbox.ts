@@ -82,7 +82,7 @@ export class Outbox {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(() => {
+    process.nextTick(() => {
       this.#isScheduled = false;
       this.#flush();
     });

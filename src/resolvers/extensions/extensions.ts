@@ -59,7 +59,7 @@ export class Extensions {
   readonly isEmpty: boolean;
   readonly tables: readonly ExtensionTable[];
   readonly events: ExtensionEvents;
-  readonly #nodes: readonly ExtensionNodeType[];
+  readonly #nodes: readonly (NodeType | ExtensionNodeType)[];
 
   constructor(all: readonly ExtensionTypes[] = []) {
     this.isEmpty = all.length === 0;
@@ -69,24 +69,24 @@ export class Extensions {
     this.events = Object.fromEntries(
       events.map(([type, { changesContent = false }]) => [type, { ...noTraits, changesContent }]),
     );
-    this.#nodes = all
-      .flatMap(({ nodes = {} }) => Object.entries(nodes))
-      .map(([type, { prefix, table }]) => {
-        const find: BatchRead<ExtensionRow> = (db, ids) => findExtensionRows(db, table, ids);
-        return { type, prefix, table, find };
-      });
+    const nodes = all.flatMap((each) => Object.entries(each.nodes ?? {}));
+    const added = nodes.map(([type, { prefix, table }]) => {
+      const find: BatchRead<ExtensionRow> = (db, ids) => findExtensionRows(db, table, ids);
+      return { type, prefix, table, find };
+    });
+    this.#nodes = [...ownNodes, ...added];
   }
 
   /** The type to which an id belongs. */
   ofId(id: string): NodeType | ExtensionNodeType | undefined {
     const prefix = idPrefixOf(id);
-    return [...ownNodes, ...this.#nodes].find((node) => node.prefix === prefix);
+    return this.#nodes.find((node) => node.prefix === prefix);
   }
 
   /** @throws Error if no extension has the type. */
   ofType(type: string): ExtensionNodeType {
     const found = this.#nodes.find((node) => node.type === type);
-    if (!found) throw new Error(`No extension has a node ${type}.`);
+    if (!found || !('find' in found)) throw new Error(`No extension has a node ${type}.`);
     return found;
   }
 

@@ -37,8 +37,7 @@ export function createOrigins({ host, publicUrl, allowedOrigins }: Config, log: 
     /** A request without an Origin is allowed: it is not from a page. @throws ClientError FORBIDDEN for any other origin. */
     assertAllowed({ headers: { origin } }: IncomingMessage) {
       if (origin === undefined || allowed.has(origin)) return;
-      // A slice would keep the whole header.
-      const logged = Buffer.from(origin.slice(0, maxLoggedLength)).toString();
+      const logged = origin.slice(0, maxLoggedLength);
       if (isDue(logged)) log.warn({ origin: logged }, refusedOrigin);
       throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
     },
