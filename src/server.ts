@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { createDeletions } from './changes/deletions.ts';
 import { createTrimming } from './changes/trimming.ts';
 import type { Channel } from './common/channel.ts';
+import { collectGarbage } from './common/collect-garbage.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './data/database/database.ts';
 import { openDatabase } from './data/database/open-database.ts';
@@ -132,6 +133,8 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const trimming = createTrimming(database, retention, onTrimError, parent);
     opened.defer(() => trimming.stop());
     deletions.start();
+    // There may be many workers, and a third of the memory of each would be what its start has left.
+    if (parent) await collectGarbage();
     const { url, metricsUrl } = await servers.listen();
     return {
       url,
