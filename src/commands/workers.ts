@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +43,8 @@ type Running = ReturnType<Workers['start']>;
 /** The place of one worker: the current one. Every other was told to stop, or does not serve yet. */
 interface Slot {
   current?: Running | undefined;
+  /** Before the next start after its worker has ended by itself. */
+  pauseMs: number;
 }
 
 class Workers {
@@ -63,18 +66,18 @@ class Workers {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#stop(signal));
     process.on('SIGUSR2', () => void this.replaceAll());
     const { signal: stopping } = this.#stopping;
-    const kept: Promise<void>[] = [];
     // One after the other, because the first one migrates the database.
-    while (kept.length < count && !stopping.aborted) {
-      const slot: Slot = {};
+    while (this.#slots.length < count && !stopping.aborted) {
+      const slot: Slot = { pauseMs: minPauseMs };
       const status = await this.#replace(slot);
       // The settings or the database are wrong, and the worker has said how.
       if (status !== undefined) this.#stop('SIGTERM', status);
       this.#slots.push(slot);
-      kept.push(this.#keep(slot));
     }
-    if (!stopping.aborted) this.#log.info({ workers: count }, 'all workers serve');
-    await Promise.all(kept);
+    if (!stopping.aborted) {
+      this.#log.info({ workers: count }, 'all workers serve');
+      await once(stopping, 'abort');
+    }
     await Promise.all(Array.from(this.#running, ({ ended }) => ended));
     return stopping.reason;
   }
@@ -107,24 +110,23 @@ class Workers {
     const status = await next.status;
     if (status !== undefined) return stopping.aborted ? undefined : status;
     slot.current?.process.kill('SIGUSR2');
-    slot.current = next;
+    void this.#keep(slot, next);
     return undefined;
   }
 
-  /** Starts a worker whenever there is none, until the stop. */
-  async #keep(slot: Slot): Promise<void> {
+  /** The worker that ends by itself is started again, until the stop. */
+  async #keep(slot: Slot, running: Running): Promise<void> {
     const { signal: stopping } = this.#stopping;
-    for (let pauseMs = minPauseMs; !stopping.aborted; ) {
-      slot.current ??= this.start();
-      const { current } = slot;
-      const end = await current.ended;
-      if (stopping.aborted || slot.current !== current) continue;
-      if (performance.now() - current.startedAt >= stableMs) pauseMs = minPauseMs;
-      this.#log.error({ worker: current.process.pid, ...end, pauseMs }, 'a worker ended, and is started again');
-      slot.current = undefined;
-      await wait(pauseMs, undefined, { signal: stopping }).catch(() => {});
-      pauseMs = Math.min(2 * pauseMs, maxPauseMs);
-    }
+    slot.current = running;
+    const end = await running.ended;
+    if (stopping.aborted || slot.current !== running) return;
+    if (performance.now() - running.startedAt >= stableMs) slot.pauseMs = minPauseMs;
+    const { pauseMs } = slot;
+    this.#log.error({ worker: running.process.pid, ...end, pauseMs }, 'a worker ended, and is started again');
+    slot.current = undefined;
+    slot.pauseMs = Math.min(2 * pauseMs, maxPauseMs);
+    await wait(pauseMs, undefined, { signal: stopping }).catch(() => {});
+    if (!stopping.aborted && !slot.current) void this.#keep(slot, this.start());
   }
 
   start() {

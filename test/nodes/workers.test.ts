@@ -151,6 +151,25 @@ it('a worker that ends while its successor starts leaves no worker too many', as
   expect(await postroom.stop()).toBe(0);
 });
 
+it('a successor that ends is started again while its predecessor still moves its clients', async () => {
+  const postroom = await launchWorkers({ DRAIN_SECONDS: '30' });
+  const before = workersOf(postroom);
+  const sockets = await openSockets(postroom, 12);
+  postroom.process.kill('SIGUSR2');
+  await untilLogged(postroom, 'stopping');
+  const successor = workersOf(postroom).find((pid) => !before.includes(pid));
+  process.kill(Number(successor), 'SIGKILL');
+  await untilLogged(postroom, 'a worker ended, and is started again');
+  const serving = () => postroom.log.flatMap(({ msg, pid }) => (msg === 'started' ? [Number(pid)] : []));
+  // The other one is the successor of the second worker.
+  await expect.poll(() => serving().filter((pid) => ![...before, successor].includes(pid)).length).toBe(2);
+  expect(isRunning(Number(before[0]))).toBe(true);
+  for (const socket of sockets) socket.close();
+  await untilLogged(postroom, 'the workers were replaced');
+  await expect.poll(() => workersOf(postroom).length).toBe(2);
+  expect(await postroom.stop()).toBe(0);
+});
+
 it('a worker that cannot be started is tried again, and the others are not replaced', async () => {
   const node = join(scratchFolder(), 'node');
   copyFileSync(process.execPath, node);
