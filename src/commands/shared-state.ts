@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../common/channel.ts';
 import { FixedWindow } from '../common/fixed-window.ts';
+import { withinTime } from '../common/within-time.ts';
 
 /** A worker that is busy for longer is in the metrics with its previous values. */
 const metricsTimeoutMs = 500;
@@ -69,8 +69,7 @@ export class SharedState {
   async #readMetrics(): Promise<Report[]> {
     const read = async (sharer: Sharer) => {
       const answer = sharer.channel.ask<Report>('metrics');
-      const late = wait(metricsTimeoutMs, undefined, { ref: false });
-      sharer.report = (await Promise.race([answer, late])) ?? sharer.report;
+      sharer.report = (await withinTime(metricsTimeoutMs, answer, () => undefined)) ?? sharer.report;
     };
     await Promise.all(Array.from(this.#sharers, read));
     const [ended, reports] = [this.#ended, Array.from(this.#sharers, ({ report }) => report)];

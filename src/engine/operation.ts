@@ -1,7 +1,7 @@
 import { type ExecutionResult, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
 import type { Cancellation } from '../common/cancellation.ts';
-import { contain } from '../common/contain.ts';
 import type { LimitedQueue } from '../common/limited-queue.ts';
+import { withinTime } from '../common/within-time.ts';
 import type { Config } from '../config/config.ts';
 import { DatabaseUnavailable, type Db, type ReadContext } from '../data/database/database.ts';
 import { readsWithin } from '../data/database/measured-database.ts';
@@ -215,16 +215,11 @@ export class Operation {
   }
 
   /** Cancels the operation when the timeout expires. If that fails, so does the operation. */
-  async #withTimeout<T>(result: Promise<T>): Promise<T> {
-    const cancel = () =>
+  #withTimeout<T>(result: Promise<T>): Promise<T> {
+    return withinTime(this.#parts.config.operationTimeoutMs, result, () => {
       this.#call.cancellation.cancel(new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.'));
-    const { promise: failed, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(contain(cancel, reject), this.#parts.config.operationTimeoutMs);
-    try {
-      return await Promise.race([result, failed]);
-    } finally {
-      clearTimeout(timer);
-    }
+      return result;
+    });
   }
 
   #answer(result: ExecutionResult): Answer | Promise<Answer> {

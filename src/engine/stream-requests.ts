@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, locatedError, OperationTypeNode, type VariableValues } from 'graphql';
 import type { Cancellation } from '../common/cancellation.ts';
+import { withinTime } from '../common/within-time.ts';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database/database.ts';
 import { readsWithin } from '../data/database/measured-database.ts';
 import type { StreamEvent } from '../data/event-log/events.ts';
@@ -186,7 +187,7 @@ async function execute<Value, Message extends StreamMessage>(
     const rootValue = await project(value, context);
     if (rootValue === undefined) return isPersonal() ? personal : null;
     const args = compiled.argsOf(variableValues, rootValue, context);
-    result = await withinTime(subscription, new Execution(args, { maxLength: answerBytes }).run());
+    result = await withTimeout(subscription, new Execution(args, { maxLength: answerBytes }).run());
     // A shared execution that reads the viewer fails by design, and the error is not logged.
     if (isPersonal()) return personal;
     const unavailable = waitsForDatabase && findTemporaryError(result.errors);
@@ -206,15 +207,14 @@ async function execute<Value, Message extends StreamMessage>(
 const tooLong = 'The execution took too long.';
 
 /** A resolver of an extension may never end. A read of a database that does not answer ends before: it fails after 12 s. */
-function withinTime(
+function withTimeout(
   { services, operationTimeoutMs }: Subscription,
   running: ExecutionResult | Promise<ExecutionResult>,
 ): ExecutionResult | Promise<ExecutionResult> {
   if (services.extensions.isEmpty || !(running instanceof Promise)) return running;
-  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
-  const stop = () => resolve({ errors: [locatedError(new ClientError('SERVICE_UNAVAILABLE', tooLong), undefined)] });
-  const timer = setTimeout(stop, 2 * operationTimeoutMs);
-  return Promise.race([running, promise]).finally(() => clearTimeout(timer));
+  return withinTime(2 * operationTimeoutMs, running, () => ({
+    errors: [locatedError(new ClientError('SERVICE_UNAVAILABLE', tooLong), undefined)],
+  }));
 }
 
 function toBody({ requestId, log }: Subscription, outcome: Parameters<typeof toAnswer>[0]): Answer['body'] {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { withinTime } from '../common/within-time.ts';
 import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { Presence } from '../live/presence/presence.ts';
 import type { StateStreams } from '../live/states/state-streams.ts';
@@ -52,12 +53,12 @@ export function createServers(parts: ServersParts) {
     async close(delayMs: number, isReplaced: boolean) {
       stopping.abort(isReplaced ? replaced : undefined);
       if (delayMs > 0) await wait(delayMs);
-      const closed = new Promise((done) => http.close(done));
+      const closed = new Promise<unknown>((done) => http.close(done));
       webSockets.stopAccepting();
       // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
       const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
       await longConnections.drain(config.drainSeconds);
-      await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
+      await withinTime(closeGraceMs, closed, () => {});
       clearInterval(sweeping);
       await webSockets.close();
       parts.statusStreams.close();

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { withinTime } from '../../common/within-time.ts';
 import {
   type Database,
   type DatabaseState,
@@ -125,11 +125,8 @@ function startRecoveryChecks(reports: FaultReports, transactions: Transactions):
 async function isPrimary(checks: Db): Promise<boolean> {
   const answer = sql<{ isPrimary: boolean }>`
     select not (pg_is_in_recovery() or current_setting('transaction_read_only')::bool) as "isPrimary"`.execute(checks);
-  const timeout = wait(readyTimeoutMs, undefined, { ref: false });
-  return Promise.race([answer, timeout]).then(
-    (result) => result?.rows[0]?.isPrimary ?? false,
-    () => false,
-  );
+  const isPrimary = answer.then(({ rows }) => rows[0]?.isPrimary === true);
+  return withinTime(readyTimeoutMs, isPrimary, () => false).catch(() => false);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reasonOf } from '../../common/reason-of.ts';
 import { createRedisClient } from '../../common/redis-client.ts';
+import { withinTime } from '../../common/within-time.ts';
 import type { Log } from '../../log/log.ts';
 
 /** After this time a charge is answered without Redis. */
@@ -171,14 +173,10 @@ export class RedisWindows {
   }
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const refuse = () => reject(new Error(`no answer within ${ms} ms`));
-  // An answer that has arrived is read before `setImmediate`, also if this process was busy when the time was over.
-  const timer = setTimeout(() => setImmediate(refuse), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return withinTime(ms, work, async () => {
+    // An answer that has arrived is read before, also if this process was busy when the time was over.
+    await nextTurn();
+    throw new Error(`no answer within ${ms} ms`);
+  });
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Parser, parseJson } from '../../common/parsers.ts';
+import { withinTime } from '../../common/within-time.ts';
 import type { Database } from '../../data/database/database.ts';
 import { type Bus, type BusMessage, type BusMessageOf, hasOtherNodes, nodesTopic } from '../bus/bus.ts';
 import {
@@ -172,12 +173,9 @@ export class Inventory {
     const ask = this.#publish(question);
     this.#pending.set(ask, { missing, parts: new Map(), take, finish });
     if (missing.size === 0) finish();
-    const timer = setTimeout(() => {
+    await withinTime(timeoutMs, promise, () => {
       for (const id of missing) this.#known.delete(id);
-      finish();
-    }, timeoutMs).unref();
-    await promise;
-    clearTimeout(timer);
+    });
     this.#pending.delete(ask);
     return answers;
   }

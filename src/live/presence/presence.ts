@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { LimitedQueue } from '../../common/limited-queue.ts';
+import { withinTime } from '../../common/within-time.ts';
 import { ClientError, codeOf, type ErrorCode } from '../../errors.ts';
 import { type BusMessage, hasOtherNodes, presenceTopic, roomTopic } from '../bus/bus.ts';
 import type { FanOut } from '../fan-out.ts';
@@ -267,10 +268,7 @@ export class Presence {
   async close(): Promise<void> {
     const rooms = [...this.#rooms.values()];
     const disconnected = Promise.all(rooms.map((room) => room.disconnect()));
-    // The timer keeps the process alive: reports that wait for the bus do not, and the stop would never be completed.
-    const timeout = new AbortController();
-    await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { signal: timeout.signal }).catch(() => {})]);
-    timeout.abort();
+    await withinTime<unknown>(closeTimeoutMs, disconnected, () => {});
     this.#roomParts.node.hasStopped = true;
     for (const room of rooms) room.close();
   }

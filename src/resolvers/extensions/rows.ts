@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { ChangeRecord } from '../../changes/commit-change.ts';
+import { withinTime } from '../../common/within-time.ts';
 import type { Db } from '../../data/database/database.ts';
 import type { BatchRead } from '../../data/domain/loaders.ts';
 import type { NewPlainEvent, NewRoomEvent } from '../../data/event-log/events.ts';
@@ -57,14 +58,11 @@ function settled<T, Access>({ services }: Context, work: Work<T, Access>): Work<
     await record.settle();
     return result;
   };
-  return (...args) => inTime(run(...args));
-}
-
-/** Work may wait for what never comes, and others wait for its locks; those of SQLite are all other writes. */
-function inTime<T>(work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new ClientError('SERVICE_UNAVAILABLE')), maxWorkMs);
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+  // Work may wait for what never comes, and others wait for its locks; those of SQLite are all other writes.
+  return (...args) =>
+    withinTime(maxWorkMs, run(...args), () => {
+      throw new ClientError('SERVICE_UNAVAILABLE');
+    });
 }
 
 /**
