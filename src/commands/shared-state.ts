@@ -1,12 +1,11 @@
 import type { Channel } from '../common/channel.ts';
 import { FixedWindow } from '../common/fixed-window.ts';
 import { withinTime } from '../common/within-time.ts';
+import type { ProcessReport } from '../transport/metrics/metrics.ts';
 
 /** A worker that is busy for longer is in the metrics with its previous values. */
 const metricsTimeoutMs = 500;
 
-/** What prom-client reports of a process. */
-type Report = { type: unknown }[];
 type Changed = [key: string, value: number][];
 
 /** What the parent knows of a worker. */
@@ -14,7 +13,7 @@ interface Sharer {
   channel: Channel;
   /** Its open connections, by their kind and address. */
   open: Map<string, number>;
-  report: Report;
+  report: ProcessReport;
   unlocks: Map<string, () => void>;
 }
 
@@ -25,7 +24,7 @@ export class SharedState {
   /** When the latest holder releases the lock, by its name. */
   readonly #locks = new Map<string, Promise<void>>();
   /** The counters of the workers that have ended, so that no sum decreases. */
-  #ended: Promise<Report> = Promise.resolve([]);
+  #ended: Promise<ProcessReport> = Promise.resolve([]);
 
   /** Answers the questions of a worker. Call the result when it has ended. */
   add(channel: Channel): () => void {
@@ -66,9 +65,9 @@ export class SharedState {
     return earlier;
   }
 
-  async #readMetrics(): Promise<Report[]> {
+  async #readMetrics(): Promise<ProcessReport[]> {
     const read = async (sharer: Sharer) => {
-      const answer = sharer.channel.ask<Report>('metrics');
+      const answer = sharer.channel.ask<ProcessReport>('metrics');
       sharer.report = (await withinTime(metricsTimeoutMs, answer, () => undefined)) ?? sharer.report;
     };
     await Promise.all(Array.from(this.#sharers, read));
@@ -77,7 +76,7 @@ export class SharedState {
   }
 }
 
-async function addCounters(ended: Report, report: Report): Promise<Report> {
+async function addCounters(ended: ProcessReport, report: ProcessReport): Promise<ProcessReport> {
   const { AggregatorRegistry } = await import('prom-client');
   const counters = report.filter(({ type }) => type !== 'gauge');
   return AggregatorRegistry.aggregate([ended, counters]).getMetricsAsJSON();

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import { BadSetting, parseChoice, parseText } from './bad-setting.ts';
 import { parseDatabaseUrl } from './database-url.ts';
-import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
+import { findMistaken } from './mistaken-settings.ts';
 import { parsePrivateKeys } from './private-keys.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { readTracing } from './tracing-settings.ts';
@@ -39,7 +39,7 @@ export function listSettings(): string[] {
 }
 
 /** The environment variables that are probably meant as settings, but have no effect. */
-export function findMistakenSettings(environment: Environment = process.env): MistakenSetting[] {
+export function findMistakenSettings(environment: Environment = process.env) {
   return findMistaken(Object.keys(environment), listSettings());
 }
 

@@ -1,18 +1,15 @@
 import { closestMatch } from 'leven';
 
-/** An environment variable that has no effect, and the setting that it resembles. */
-export interface MistakenSetting {
-  variable: string;
-  setting: string;
-}
-
 /** The name of a setting is short if other programs have variables that differ from it by two letters: HOME, PGPORT. */
 const maxShortLength = 5;
 /** Groups of settings; other programs do not use these prefixes. */
 const ownPrefixes = ['LIMIT_', 'OAUTH_', 'EVENT_RETENTION_', 'DRAIN_', 'RATE_'];
 
-/** The variables that differ from a setting in one or two letters, in case, or by `_FILE`, or that have the prefix of several. */
-export function findMistaken(variables: readonly string[], settings: readonly string[]): MistakenSetting[] {
+/**
+ * The variables that differ from a setting in one or two letters, in case, or by `_FILE`, or that have the prefix of several,
+ * each with the setting that it resembles.
+ */
+export function findMistaken(variables: readonly string[], settings: readonly string[]) {
   return variables
     .filter((variable) => !settings.includes(variable))
     .flatMap((variable) => {

@@ -87,10 +87,6 @@ function decode(number: number, pieces: readonly Buffer[]): Line {
   return { number, text: number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text };
 }
 
-export interface Input extends AsyncDisposable {
-  bytes: AsyncIterable<Buffer>;
-}
-
 /** The input cannot be read; `cause` is the reason. */
 export class InputUnreadable extends Error {
   constructor(file: string, cause: unknown) {
@@ -103,7 +99,7 @@ export class InputUnreadable extends Error {
  * Opens a file, or standard input for `-`. Input is decompressed if its first bytes or its name are those of gzip.
  * @throws InputUnreadable
  */
-export async function openInput(file: string): Promise<Input> {
+export async function openInput(file: string) {
   const source: Readable = file === '-' ? process.stdin : createReadStream(file);
   try {
     const head = await peek(source, gzipMagic.length);

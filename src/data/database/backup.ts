@@ -12,11 +12,6 @@ export interface BackupContents {
   newestEventAt: number | undefined;
 }
 
-export interface BackupOptions {
-  /** Whether an existing file may be replaced. */
-  isForced: boolean;
-}
-
 export interface Progress {
   remainingPages: number;
   totalPages: number;

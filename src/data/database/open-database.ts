@@ -6,7 +6,7 @@ import { backupSqlite, type SqliteBackup } from '../sqlite/backup/backup.ts';
 import { restoreSqlite } from '../sqlite/backup/restore.ts';
 import { inspectSqlite, openSqlite } from '../sqlite/database.ts';
 import { assertNoOrphanedLog } from '../sqlite/file.ts';
-import { type BackupContents, BackupError, type BackupOptions } from './backup.ts';
+import { type BackupContents, BackupError } from './backup.ts';
 import type { Database, DatabaseOptions, DatabaseState } from './database.ts';
 import { measured } from './measured-database.ts';
 import { createTimings } from './timings.ts';
@@ -45,7 +45,11 @@ export function prepareBackup(url: string, options: Omit<SqliteBackup, 'database
 }
 
 /** Replaces the database by a backup. No server may use it. @throws BackupError */
-export async function restoreDatabase(url: string, file: string, options: BackupOptions): Promise<BackupContents> {
+export async function restoreDatabase(
+  url: string,
+  file: string,
+  options: Pick<SqliteBackup, 'isForced'>,
+): Promise<BackupContents> {
   return restoreSqlite({ ...options, database: toFile(url, 'restore a backup with pg_restore'), file });
 }
 

@@ -10,14 +10,6 @@ export interface StatementFailure {
   isEnd: boolean;
 }
 
-interface SessionOptions {
-  /**
-   * Whether the transaction is one of several that are committed together. After its work is done, the statements that it
-   * has not waited for are held until those of the others can follow them.
-   */
-  isMember?: boolean;
-}
-
 /**
  * The statements of one transaction. Those that are sent in one turn travel together, and the last ones together with the
  * commit: in a packet of its own the commit would hold the locks of their rows for longer.
@@ -26,6 +18,10 @@ export class PostgresSession implements StatementRunner {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
   failure: StatementFailure | undefined;
+  /**
+   * Whether the transaction is one of several that are committed together. After its work is done, the statements that it
+   * has not waited for are held until those of the others can follow them.
+   */
   readonly #isMember: boolean;
   /** The statements that have not been sent. */
   readonly #waiting: Statement[] = [];
@@ -36,7 +32,7 @@ export class PostgresSession implements StatementRunner {
     (error) => this.discard(error),
   );
 
-  constructor(connection: PostgresConnection, { isMember = false }: SessionOptions = {}) {
+  constructor(connection: PostgresConnection, { isMember = false } = {}) {
     this.connection = connection;
     this.#isMember = isMember;
   }

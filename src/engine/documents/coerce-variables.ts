@@ -45,12 +45,7 @@ function assertCoercible(
   }
 }
 
-interface Described {
-  values: number;
-  characters: number;
-}
-
-function isLong(value: unknown, described: Described = { values: 0, characters: 0 }): boolean {
+function isLong(value: unknown, described = { values: 0, characters: 0 }): boolean {
   described.values += 1;
   if (typeof value === 'string') described.characters += value.length;
   if (described.values > maxDescribedValues || described.characters > maxDescribedCharacters) return true;

@@ -17,11 +17,6 @@ const linkSeconds = 15 * 60;
 /** Nodes with different keys are a mistake of the operator, who must be able to find it in the log. */
 const unknownKey = 'The access token is not valid: it is signed with a key that this server does not have.';
 
-export interface Session {
-  accessToken: string;
-  viewer: Viewer;
-}
-
 interface Claims {
   userId: string;
   sessionId: string;
@@ -46,7 +41,7 @@ export class Sessions {
    * Starts a session, or renews the token of session `sessionId`. A password changed since `account` was read revokes
    * the session.
    */
-  async start(account: UserRow, sessionId: string = randomUUID()): Promise<Session> {
+  async start(account: UserRow, sessionId: string = randomUUID()) {
     const { token, expiresAt } = await this.#sign(sessionType, account, this.#hours * 3_600, { sid: sessionId });
     const { id: userId, sessionsFrom } = account;
     return { accessToken: token, viewer: createViewer(account, { userId, sessionId, sessionsFrom, expiresAt }) };

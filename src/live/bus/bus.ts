@@ -129,19 +129,15 @@ export interface Bus {
 }
 
 /** The messages of a bus since the start of the process. */
-export interface BusCounts {
+export class BusCounts {
   /** Published by this process. */
-  published: number;
+  published = 0;
   /** Received from other processes. */
-  received: number;
+  received = 0;
   /** Received wake-ups, which stand for messages that were lost or could not be read. */
-  wakeUps: number;
+  wakeUps = 0;
   /** Published messages that did not reach the server of the bus. */
-  lost: number;
-}
-
-export function createBusCounts(): BusCounts {
-  return { published: 0, received: 0, wakeUps: 0, lost: 0 };
+  lost = 0;
 }
 
 /** `local`: between the processes of one machine that have the same parent. */

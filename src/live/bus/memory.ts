@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { contain } from '../../common/contain.ts';
-import { type Bus, type BusListener, type BusMessage, type BusOptions, createBusCounts, topicOf } from './bus.ts';
+import { type Bus, BusCounts, type BusListener, type BusMessage, type BusOptions, topicOf } from './bus.ts';
 
 /** The listeners of this process, by topic. */
 type Listeners = EventEmitter<Record<string, [BusMessage]>>;
@@ -30,7 +30,7 @@ export function addListener(
 /** A bus within one process. Without options, the error of a listener is an unhandled rejection. */
 export function createMemoryBus({ onError }: BusOptions = { onError: (error) => void Promise.reject(error) }): Bus {
   const listeners = createListeners();
-  const counts = createBusCounts();
+  const counts = new BusCounts();
   return {
     kind: 'memory',
     counts,

@@ -3,12 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { reasonOf } from '../../common/reason-of.ts';
 import {
   type Bus,
+  BusCounts,
   type BusKind,
   type BusListener,
   type BusMessage,
   type BusOptions,
   commonTopic,
-  createBusCounts,
   isWakeUp,
   topicOf,
 } from './bus.ts';
@@ -28,7 +28,7 @@ const closeTimeoutMs = 500;
  * its own pings.
  */
 export class NetworkBus implements Bus {
-  readonly counts = createBusCounts();
+  readonly counts = new BusCounts();
   readonly #id = randomUUID();
   readonly #driver: BusDriver;
   readonly #options: BusOptions;

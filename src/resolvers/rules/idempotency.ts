@@ -59,20 +59,14 @@ class Repeated extends TracelessError {
 type MutationResolver = GraphQLFieldResolver<unknown, Context>;
 type Input = Record<string, unknown>;
 
-/** A field of `Mutation` that accepts `@idempotent`. */
-interface IdempotentField {
-  resolve: MutationResolver;
-  /** That of the field in the schema. */
-  extensions: { isIdempotent: true };
-}
-
 /** Adds to the resolvers that a repeated mutation, with the same key, returns the result of the first. */
 export function withIdempotency(mutations: MutationResolvers): MutationResolvers {
   const wrapped = idempotentMutations.map((name) => [name, runOnce(mutations[name] as MutationResolver)]);
   return { ...mutations, ...Object.fromEntries(wrapped) };
 }
 
-export function runOnce(resolveField: MutationResolver): IdempotentField {
+/** A field of `Mutation` that accepts `@idempotent`. Its `extensions` are those of the field in the schema. */
+export function runOnce(resolveField: MutationResolver) {
   const resolve: MutationResolver = async (source, args, context, info) => {
     const key = readKey(info);
     if (key === undefined) return resolveField(source, args, context, info);

@@ -23,7 +23,7 @@ const intervalMs = 50;
 /** Gauges whose values cannot be added: each worker shows its own, with a label. */
 const ofEachWorker = /^(process|nodejs|postroom_(build|last_backup|feeds|bus))(_|$)/;
 /** What prom-client reports of one process. */
-type Report = Parameters<typeof AggregatorRegistry.aggregate>[0][number];
+export type ProcessReport = { type: unknown }[];
 
 /**
  * The metrics of this process, and of the other workers of its parent, which are read when they are collected: what happens often
@@ -71,7 +71,7 @@ export class Metrics {
     await wait(Math.max(0, this.#collectedAt + intervalMs - performance.now()));
     this.#next = undefined;
     this.#collectedAt = performance.now();
-    const reports = await this.#parent?.ask<Report[]>('metrics');
+    const reports = await this.#parent?.ask<ProcessReport[]>('metrics');
     return Buffer.from(await (reports ? AggregatorRegistry.aggregate(reports) : this.#registry).metrics());
   }
 

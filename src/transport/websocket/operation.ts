@@ -16,14 +16,6 @@ import type { WebSocketConnection } from './connection.ts';
 /** The operation, or the answer that refuses it. */
 type Prepared = PreparedOperation | Answer;
 
-/** The place of an operation in the order in which the operations of its socket start. */
-interface Start {
-  /** Resolves when all operations that arrived earlier have started; it waits for nothing slower than the database. */
-  earlierStarted: Promise<unknown>;
-  /** Called when the operation runs, is refused, or its subscription has found its position in the log. */
-  markStarted: () => void;
-}
-
 /**
  * One operation of a WebSocket, from the message `subscribe` to its end, and the sink of its stream. An answer is
  * serialised by the engine, and an event once for all its subscribers: only the operation's id differs.
@@ -35,7 +27,7 @@ export class SocketOperation implements Sink {
   readonly #prefix: Buffer;
   readonly #call: Call;
   /** Undefined when a subscription has begun: it may last for days, and must not hold what only its beginning needs. */
-  #start: Start | undefined;
+  #start: ReturnType<typeof addStart> | undefined;
   #stream: Stream | undefined;
   /** The bytes that are counted for its message. */
   #messageBytes: number;
@@ -237,9 +229,11 @@ export class SocketOperation implements Sink {
 
 /**
  * Keeps the order on one socket: a mutation that is sent after a subscription runs after the subscription has started,
- * so that the subscription receives its events.
+ * so that the subscription receives its events. `markStarted` is called when the operation runs, is refused, or its
+ * subscription has found its position in the log.
  */
-function addStart(connection: WebSocketConnection): Start {
+function addStart(connection: WebSocketConnection) {
+  /** Resolves when all operations that arrived earlier have started; it waits for nothing slower than the database. */
   const earlierStarted = connection.allStarted;
   const { promise, resolve } = Promise.withResolvers<void>();
   // Without the result: each array would contain the one before, and a long-lived socket would keep them all.

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup } from 'node:sqlite';
-import { type BackupContents, BackupError, type BackupOptions, type Progress } from '../../database/backup.ts';
+import { type BackupContents, BackupError, type Progress } from '../../database/backup.ts';
 import { lastBackup } from '../../database/settings.ts';
 import { isDiskFull, openExisting } from '../file.ts';
 import { verify } from './contents.ts';
@@ -10,11 +10,13 @@ import { companions, Draft } from './draft.ts';
 /** 1 MiB: a step takes some milliseconds. */
 const pagesPerStep = 256;
 
-export interface SqliteBackup extends BackupOptions {
+export interface SqliteBackup {
   /** The path of the database; a server may use it. */
   database: string;
   /** The path of the backup. */
   file: string;
+  /** Whether an existing file may be replaced. */
+  isForced: boolean;
   onProgress: (progress: Progress) => void;
   /** Called with the reason if the database cannot be written. The backup is complete nevertheless. */
   onUnrecorded: (reason: string) => void;

@@ -3,15 +3,15 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { createFolder } from '../../../common/create-folder.ts';
 import { syncPath } from '../../../common/sync-path.ts';
-import { type BackupContents, BackupError, type BackupOptions } from '../../database/backup.ts';
+import { type BackupContents, BackupError } from '../../database/backup.ts';
 import { DatabaseUnusable } from '../../database/database.ts';
 import { SqliteBusy, translateSqliteError } from '../errors.ts';
 import { openExisting } from '../file.ts';
-import { assertOther } from './backup.ts';
+import { assertOther, type SqliteBackup } from './backup.ts';
 import { verify } from './contents.ts';
 import { companions, Draft, resolveTarget } from './draft.ts';
 
-type SqliteRestore = BackupOptions & { database: string; file: string };
+type SqliteRestore = Pick<SqliteBackup, 'database' | 'file' | 'isForced'>;
 
 /**
  * Replaces the database, which no program may use, by a verified copy of a backup and of the log beside it. At each moment,
