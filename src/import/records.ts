@@ -1,5 +1,6 @@
 import { isObject } from '../common/is-object.ts';
 import { toComposed } from '../common/names.ts';
+import { parseJson } from '../common/parsers.ts';
 import type { InputProblem } from '../errors.ts';
 import * as rules from '../resolvers/rules/validation.ts';
 import { dateTime } from '../resolvers/scalars.ts';
@@ -58,12 +59,8 @@ export function parseRecord(text: string): ImportRecord {
 }
 
 function parseObject(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new BadRecord('it is not JSON');
-  }
+  const value = parseJson(text);
+  if (value === undefined) throw new BadRecord('it is not JSON');
   if (!isObject(value)) throw new BadRecord('it is not a JSON object');
   return value;
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../common/is-object.ts';
+import { parseJson } from '../common/parsers.ts';
 import type { GraphQLRequest } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 
@@ -16,11 +17,9 @@ const noDocument = '"query" must be a string, unless "documentId" names the docu
 export function parseClientJson(text: string): unknown {
   // A shorter text is within the limits.
   if (text.length > 2 * maxDepth) assertWithinLimits(text);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ClientError('BAD_REQUEST', 'The JSON does not parse.');
-  }
+  const value = parseJson(text);
+  if (value === undefined) throw new ClientError('BAD_REQUEST', 'The JSON does not parse.');
+  return value;
 }
 
 /**

@@ -114,7 +114,8 @@ class MeasuredNode implements LocalNode {
   }
 
   #readStatus(): NodeReport['status'] {
-    const { longConnections, fanOut, eventLoopDelay } = this.#parts;
+    const { longConnections, fanOut, eventLoopDelay, database, bus } = this.#parts;
+    const depths = { ...database.countWaiting(), bus: bus.waitingCount() };
     const increase = (name: keyof Sample) => this.#latest[name] - this.#previous[name];
     const seconds = increase('at') / 1_000 || 1;
     return {
@@ -130,16 +131,10 @@ class MeasuredNode implements LocalNode {
       failedOperationsPerSecond: increase('failed') / seconds,
       lagMs: (1_000 * increase('lagSeconds')) / (increase('lagged') || 1),
       slowConsumers: fanOut.counts.slowConsumers,
-      queues: this.#readQueues(),
+      queues: Object.entries(depths).map(([name, depth]) => ({ name, depth })),
       memoryBytes: process.memoryUsage.rss(),
       eventLoopLagMs: 1_000 * eventLoopDelay.readP99Seconds(),
     };
-  }
-
-  #readQueues(): NodeReport['status']['queues'] {
-    const { database, bus } = this.#parts;
-    const depths = { ...database.countWaiting(), bus: bus.waitingCount() };
-    return Object.entries(depths).map(([name, depth]) => ({ name, depth }));
   }
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 as areUtf8 } from 'node:buffer';
 import { containOne } from '../../common/contain.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
@@ -155,17 +156,11 @@ function assertPlain(contentEncoding: string | undefined): void {
   });
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 function decodeUtf8(bytes: Buffer): string {
   const text = bytes.toString();
   // U+FFFD replaces malformed bytes, unless the client itself has sent it.
-  if (!text.includes('\ufffd')) return text;
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new ClientError('BAD_REQUEST', 'The body is not UTF-8.');
-  }
+  if (text.includes('\ufffd') && !areUtf8(bytes)) throw new ClientError('BAD_REQUEST', 'The body is not UTF-8.');
+  return text;
 }
 
 /** Rejects malformed encoding, which URLSearchParams would silently replace. */
