@@ -93,10 +93,12 @@ async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAcco
     posts.map(({ id }) => id),
   );
   // A deleted room has no more events.
+  // Their rows were deleted before.
+  const store = async () => {};
   await Promise.all([
     ...deleted
       .filter(({ roomId }) => byId.has(roomId))
-      .map((post) => append({ ...eventOf('PostDeleted', post.roomId, post), store: nothing })),
+      .map((post) => append({ ...eventOf('PostDeleted', post.roomId, post), store })),
     ...joined.map((roomId) => {
       const store = (db: Db) => deleteMember(db, { roomId, userId: account.id });
       return byId.has(roomId) ? append({ ...eventOf('MemberLeft', roomId, account), store }) : store(db);
@@ -119,6 +121,3 @@ function eventOf(
 ) {
   return { type, roomId, subjectId: id, version, actorId: null };
 }
-
-/** The row was deleted before. */
-async function nothing(): Promise<void> {}

@@ -133,14 +133,9 @@ export class PerTurnQueue<Work> {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      while (this.#waiting.size > 0 && this.#budget.spend() >= 0) this.#handleNext();
+      while (this.#waiting.size > 0 && this.#budget.spend() >= 0) this.#handle(this.#waiting.take() as Work);
       this.#schedule();
     });
-  }
-
-  #handleNext(): void {
-    const work = this.#waiting.take();
-    if (work !== undefined) this.#handle(work);
   }
 }
 

@@ -157,7 +157,7 @@ export class OperationReports {
       operation: shorten(report.compiled?.name ?? report.requestedName),
       type: typeOf(report),
       code,
-      reason: error && hideQuotedValue(error),
+      reason: error?.replace(quotedValue, '…'),
       durationMs: Math.round(durationMs),
       viewer: viewer?.user.id,
       ...(omitted > 0 && { omitted }),
@@ -205,11 +205,6 @@ function printWithoutValues(document: ASTNode): string {
   );
 }
 
-/** What precedes a value in the messages of graphql. The value may have been cut off. */
+/** The value of a document or of its variables that a message of graphql quotes: it may be a password. It may have been cut off. */
 const quotedValue =
   /(?<=(?<!invalid |default )value: |found: |(?:found|unexpected) [a-z]+ |^syntax error: invalid [^:]*: ).+|(?<=\bvalue )"(?:.*"(?= does not exist in )|.*)/is;
-
-/** The message of an error, without the value of the document or of its variables that it quotes: it may be a password. */
-function hideQuotedValue(message: string): string {
-  return message.replace(quotedValue, '…');
-}

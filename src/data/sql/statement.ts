@@ -59,18 +59,14 @@ export function createVariableStatement<Values extends object, Row>(
   const statements = new Map<string, Statement<Values, Row>>();
   return (db, values, options) => {
     const key = keyOf(values);
-    const statement = statements.get(key) ?? createVariant(build, values);
-    statements.set(key, statement);
+    let statement = statements.get(key);
+    if (!statement) {
+      const choices = Object.fromEntries(Object.entries(values).filter(([, value]) => isChoice(value)));
+      statement = createStatement((db, slots: Values) => build(db, { ...slots, ...choices }));
+      statements.set(key, statement);
+    }
     return statement(db, values, options);
   };
-}
-
-function createVariant<Values extends object, Row>(
-  build: (db: Db, values: Values) => Compilable<Row>,
-  values: Values,
-): Statement<Values, Row> {
-  const choices = Object.fromEntries(Object.entries(values).filter(([, value]) => isChoice(value)));
-  return createStatement((db, slots: Values) => build(db, { ...slots, ...choices }));
 }
 
 function isChoice(value: unknown): boolean {

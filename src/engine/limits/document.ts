@@ -108,18 +108,14 @@ export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
   ];
   const { definitions } = document;
   const operations = definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-  const fragments = findFragments(definitions);
+  const named = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments: Fragments = new Map(named.map((node) => [node.name.value, node]));
   const { size, levels, isCyclic } = expand(operations, fragments);
   if (size > maxExpandedSize) return refuse(maxExpandedSize, 'fields in its fragments');
   if (levels > maxLevels) return refuse(maxLevels, 'levels in its fragments');
   // graphql's own rule reports the cycle.
   if (isCyclic || countFieldPairs(operations, fragments) <= maxFieldPairs) return [];
   return refuse(maxFieldPairs, 'pairs of fields of one name to merge');
-}
-
-function findFragments(definitions: DocumentNode['definitions']): Fragments {
-  const named = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-  return new Map(named.map((node) => [node.name.value, node]));
 }
 
 /** The size of all operations with their fragments spread. The count stops when it exceeds a limit. */

@@ -1,5 +1,4 @@
 import { CoalescedWork } from '../../common/coalesced-work.ts';
-import type { Db } from '../../data/database/database.ts';
 import { findMembersAmong } from '../../data/domain/memberships.ts';
 import { findRoom } from '../../data/domain/rooms.ts';
 import type { ViewerScope } from '../../data/domain/visible-rooms.ts';
@@ -126,9 +125,18 @@ export class Feed {
     for (const holder of [...this.#allHolders()]) holder.end(new ClientError('ROOM_DELETED'));
   }
 
-  /** Ends the holders whose viewers may not see the room; by default all. */
-  checkAccess(holders: Iterable<AccessHolder> = this.#allHolders()): Promise<void> {
-    return endWithoutAccess(this.#parts.database.db, holders, this.roomId);
+  /** Ends the holders whose viewers may not see the room, of these or, by default, of all. */
+  async checkAccess(holders: Iterable<AccessHolder> = this.#allHolders()): Promise<void> {
+    const limited = [...holders].filter(({ viewerScope }) => !viewerScope.seesAll);
+    if (limited.length === 0) return;
+    const userIds = new Set(limited.map(({ viewerScope }) => viewerScope.userId));
+    const { db } = this.#parts.database;
+    const { needsMembership, members } = await findMembersAmong(db, this.roomId, [...userIds]);
+    if (!needsMembership) return;
+    for (const holder of limited) {
+      const { userId } = holder.viewerScope;
+      if (userId === null || !members.has(userId)) holder.end(new ClientError('MEMBERSHIP_REVOKED'));
+    }
   }
 
   /** The cursor of `head`, from which clients can resume. */
@@ -262,18 +270,5 @@ export class Feed {
     const room = await findRoom(this.#parts.database.db, this.roomId);
     if (room) this.room = room;
     return room && headOf(room);
-  }
-}
-
-/** Ends the holders whose viewers may not see the room. */
-async function endWithoutAccess(db: Db, holders: Iterable<AccessHolder>, roomId: string): Promise<void> {
-  const limited = [...holders].filter(({ viewerScope }) => !viewerScope.seesAll);
-  if (limited.length === 0) return;
-  const userIds = new Set(limited.map(({ viewerScope }) => viewerScope.userId));
-  const { needsMembership, members } = await findMembersAmong(db, roomId, [...userIds]);
-  if (!needsMembership) return;
-  for (const holder of limited) {
-    const { userId } = holder.viewerScope;
-    if (userId === null || !members.has(userId)) holder.end(new ClientError('MEMBERSHIP_REVOKED'));
   }
 }

@@ -167,11 +167,6 @@ class PresenceRoom implements Iterable<AccessHolder> {
     }
   }
 
-  #leaveFeed(feed: Feed): void {
-    feed.holders.delete(this);
-    this.#parts.fanOut.feeds.release(this.roomId);
-  }
-
   #receive(message: BusMessage): void {
     if (message.type === 'roomChanged' && message.event.type === 'PostCreated')
       this.own.stopTyping(message.event.actorId ?? '');
@@ -200,7 +195,11 @@ class PresenceRoom implements Iterable<AccessHolder> {
     this.#sending.stop();
     for (const leave of this.#leaves) leave();
     this.reports.stop();
-    this.#feed?.then((feed) => this.#leaveFeed(feed)).catch(() => {});
+    const leave = (feed: Feed) => {
+      feed.holders.delete(this);
+      this.#parts.fanOut.feeds.release(this.roomId);
+    };
+    this.#feed?.then(leave).catch(() => {});
   }
 }
 

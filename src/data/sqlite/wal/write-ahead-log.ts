@@ -92,7 +92,10 @@ export class WriteAheadLog {
   async #runCheckpoint(betweenGroups: BetweenGroups): Promise<void> {
     this.#copyAt = this.#pages + copyPages;
     try {
-      await this.#copy();
+      this.#isCopying = true;
+      await this.#run('passive').finally(() => {
+        this.#isCopying = false;
+      });
       this.#updatePages();
       if (this.#pages < this.#restartAt) return;
       // Only a few pages are left, for which the writers wait.
@@ -132,15 +135,6 @@ export class WriteAheadLog {
     } finally {
       this.pause = undefined;
       resolve();
-    }
-  }
-
-  async #copy(): Promise<void> {
-    this.#isCopying = true;
-    try {
-      await this.#run('passive');
-    } finally {
-      this.#isCopying = false;
     }
   }
 
