@@ -60,8 +60,7 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
         'before',
       ],
     ],
-    'src/data/tables.ts': [['const post = {', 'subtitle: column<string | null>(),']],
-    'src/live/bus/bus.ts': [['post: fields<PostRow>({', 'subtitle: orNull(text),']],
+    'src/data/tables.ts': [['const post = {', 'subtitle: orNull(text),']],
     'src/resolvers/post.ts': [['const row = createPostRow({', 'subtitle: input.subtitle ?? null,']],
   };
 }
