@@ -106,7 +106,7 @@ export class Context {
 
   /** The loaders cache rows until the next change. */
   get loaders(): Loaders {
-    this.#loaders ??= createLoaders(this.db, () => this);
+    this.#loaders ??= createLoaders(this.db, () => this, this.#loadersBefore?.room);
     return this.#loaders;
   }
 

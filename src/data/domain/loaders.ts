@@ -18,8 +18,11 @@ export type RowLoader<Row> = Pick<DataLoader<string, Row | undefined>, 'load' | 
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-/** Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. */
-export function createLoaders(db: Db, reading: () => PostReading) {
+/**
+ * Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. `roomBefore` reads
+ * the state that the cursors of the operation are from.
+ */
+export function createLoaders(db: Db, reading: () => PostReading, roomBefore?: RowLoader<RoomRow>) {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
   const byFunction = new Map<BatchRead<unknown>, DataLoader<string, unknown>>();
   const readUpTo = createUserRoomLoader(db, findReadUpTo);
@@ -37,8 +40,15 @@ export function createLoaders(db: Db, reading: () => PostReading) {
     isMember: async (userId: string, roomId: string) => (await readUpTo(userId, roomId)) !== undefined,
     /** The time up to which a member has read a room; undefined for other users. */
     readUpTo,
-    /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
-    unread: createUserRoomLoader(db, findUnread),
+    /**
+     * The number of posts that a member has not read, counted up to 100; undefined for other users. A client counts on from a
+     * cursor, so posts after it do not count.
+     */
+    unread: createUserRoomLoader(db, async (db, { userId, roomIds }) => {
+      const load = async (id: string) => [id, (await roomBefore?.load(id))?.head ?? 0];
+      const heads = roomBefore ? await Promise.all((JSON.parse(roomIds) as string[]).map(load)) : [];
+      return findUnread(db, { userId, roomIds, heads: JSON.stringify(Object.fromEntries(heads)) });
+    }),
     /** Loads a value with a function that reads those of many keys; for extensions. */
     by<Value>(find: BatchRead<Value>, key: string): Promise<Value | undefined> {
       const loader = byFunction.get(find) ?? createBatchLoader(db, find);

@@ -98,15 +98,22 @@ export const findReadUpTo = createStatement((db, { userId, roomIds }: UserAndRoo
 
 /**
  * The number of published posts by others after the user's read position, for each of the rooms of which the user is a
- * member. It is counted up to 100.
+ * member. It is counted up to 100. `heads` is an object in JSON with the number of an event for each of some rooms: later posts do
+ * not count.
  */
 export const findUnread = createStatement(
-  (db, { userId, roomIds }: UserAndRooms) => sql<{ roomId: string; value: number }>`
+  (db, { userId, roomIds, heads }: UserAndRooms & { heads: string }) => sql<{ roomId: string; value: number }>`
     select "roomId", (
       select count(*) from (
         select "posts"."id" from "posts"
         where ${dialectOf(db).countsRows('posts')} and "posts"."roomId" = "roomMembers"."roomId"
-          and "posts"."publishedAt" > ${readUpTo} and "posts"."authorId" <> "roomMembers"."userId"
+          and "posts"."publishedAt" > ${readUpTo}
+          and "posts"."publishedAt" < coalesce((
+            select "at" from "roomEvents"
+            where "roomId" = "roomMembers"."roomId" and "seq" > ${dialectOf(db).integerIn(heads, 'roomMembers.roomId')}
+            order by "seq" limit 1
+          ), ${sql.lit(Number.MAX_SAFE_INTEGER)})
+          and "posts"."authorId" <> "roomMembers"."userId"
           and ${arePostsNotErased('posts.authorId')}
         limit ${sql.lit(maxUnread)}
       ) as "unread"

@@ -50,6 +50,7 @@ export const postgresDialect: SqlDialect = {
   isPlaceAmong: (place, places) => sql`${place} = any(array(${places}))`,
   elementsOf: (json) => sql`json_array_elements(cast(${json} as json))`,
   isListed: (id, json) => sql`${sql.ref(id)} = any(array(select json_array_elements_text(cast(${json} as json))))`,
+  integerIn: (json, name) => sql`cast(cast(${json} as json) ->> ${sql.ref(name)} as bigint)`,
   unindexed: sql.raw(''),
   seeksInLateralJoins: true,
   // It keeps the plans of prepared statements, and gathers statistics by itself only once a minute, or never.

@@ -38,6 +38,8 @@ export interface SqlDialect {
     id: 'users.id' | 'rooms.id' | 'roomMembers.roomId' | 'roomMembers.userId' | 'directRooms.roomId',
     json: string,
   ): RawBuilder<boolean>;
+  /** The integer with this name in an object in JSON; null if it has none. */
+  integerIn(json: string, name: 'roomMembers.roomId'): RawBuilder<number | null>;
   /** Is written before a column, so that the database does not use its index. */
   unindexed: RawBuilder<unknown>;
   /** Whether a lateral join is needed to seek once for each row. */

@@ -36,6 +36,7 @@ export const sqliteDialect: SqlDialect = {
   isPlaceAmong: (place, places) => sql`${place} in (${places})`,
   elementsOf: (json) => sql`json_each(${json})`,
   isListed: (id, json) => sql`${sql.ref(id)} in (select value from json_each(${json}))`,
+  integerIn: (json, name) => sql`cast(${json} ->> ${sql.ref(name)} as integer)`,
   unindexed: sql.raw('+'),
   seeksInLateralJoins: false,
   findStaleTables: undefined,

@@ -41,9 +41,9 @@ interface DeprecatedInput {
 export interface SelectedFields {
   cachePolicy: CachePolicy;
   /**
-   * Whether it selects `Room.cursor` or `User.cursor`. Such an operation must not read data that is older than the cursor. A query and an
-   * event therefore read everything from one snapshot of the database, and a mutation takes the positions of rooms from
-   * a snapshot before its changes.
+   * Whether it selects `Room.cursor` or `User.cursor`. Such an operation must not read data that is older than the cursor. An event
+   * therefore reads everything from one snapshot of the database; a query and a mutation take their cursors from a snapshot that
+   * is older than all other reads.
    */
   hasCursor: boolean;
   /** Whether it selects `Post.body`. Otherwise posts are read without their bodies, which have up to 80 kB each. */

@@ -17,9 +17,11 @@ export async function statementsDuring(postroom: Postroom, work: () => Promise<u
     .filter((sql) => !isBackground(sql));
 }
 
-/** Timers look for deletions to continue, and compare the heads of rooms with the feeds. */
+/** Timers look for deletions to continue, and compare the heads of rooms with the feeds; a checkpoint reads the length of the log. */
 function isBackground(sql: string): boolean {
-  return /left join "rooms"|^select "id" from "(rooms|users)" where "(deletedAt|erasing)" is not null limit/.test(sql);
+  return /^pragma wal_checkpoint|left join "rooms"|^select "id" from "(rooms|users)" where "(deletedAt|erasing)" is not null limit/.test(
+    sql,
+  );
 }
 
 function isMark({ sql }: Record<string, unknown>): boolean {
