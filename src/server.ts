@@ -134,7 +134,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     opened.defer(() => trimming.stop());
     deletions.start();
     // There may be many workers, and a third of the memory of each would be what its start has left.
-    if (parent) await collectGarbage();
+    if (parent) await collectGarbage().catch(() => {});
     const { url, metricsUrl } = await servers.listen();
     return {
       url,

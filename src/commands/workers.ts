@@ -40,7 +40,7 @@ export async function runWorkers(config: Config): Promise<number> {
 
 type Running = ReturnType<Workers['start']>;
 
-/** The place of one worker: the current one. Every other was told to stop, or does not serve yet. */
+/** The place of one worker: the current one. Every other was told to stop, or is a successor that does not serve yet. */
 interface Slot {
   current?: Running | undefined;
   /** Before the next start after its worker has ended by itself. */
@@ -86,14 +86,14 @@ class Workers {
   async replaceAll(): Promise<string | undefined> {
     if (this.#isReplacing) return 'the workers are being replaced already';
     this.#isReplacing = true;
-    const previous = this.#slots.map(({ current }) => current?.ended);
+    const stopped: Promise<unknown>[] = [];
     let status: number | undefined;
-    for (const [index, slot] of this.#slots.entries()) {
+    for (const slot of [...this.#slots]) {
       // No more than two processes more than before.
-      if (status === undefined) await previous[index - 2];
-      status ??= await this.#replace(slot);
+      if (status === undefined) await stopped.at(-2);
+      status ??= await this.#replace(slot, stopped);
     }
-    if (status === undefined) await Promise.all(previous);
+    await Promise.all(stopped);
     this.#isReplacing = false;
     if (this.#stopping.signal.aborted) return 'the server stops';
     const failure = 'a worker could not start: the others are not replaced';
@@ -102,15 +102,22 @@ class Workers {
     return status === undefined ? undefined : failure;
   }
 
-  /** Starts a worker, and stops the current one when it serves. Resolves with its status if it could not start. */
-  async #replace(slot: Slot): Promise<number | undefined> {
+  /**
+   * Starts a worker, and stops the current one when it serves, whose end is added to `stopped`. Resolves with its status if it could
+   * not start.
+   */
+  async #replace(slot: Slot, stopped: Promise<unknown>[] = []): Promise<number | undefined> {
     const { signal: stopping } = this.#stopping;
     if (stopping.aborted) return undefined;
     const next = this.start();
     const status = await next.status;
     if (status !== undefined) return stopping.aborted ? undefined : status;
+    if (slot.current) stopped.push(slot.current.ended);
     slot.current?.process.kill('SIGUSR2');
-    void this.#keep(slot, next);
+    this.#keep(slot, next).catch((error) => {
+      this.#log.error({ err: error }, 'a worker could not be started: the server stops');
+      this.#stop('SIGTERM', 1);
+    });
     return undefined;
   }
 
@@ -126,7 +133,7 @@ class Workers {
     slot.current = undefined;
     slot.pauseMs = Math.min(2 * pauseMs, maxPauseMs);
     await wait(pauseMs, undefined, { signal: stopping }).catch(() => {});
-    if (!stopping.aborted && !slot.current) void this.#keep(slot, this.start());
+    if (!stopping.aborted && !slot.current) await this.#keep(slot, this.start());
   }
 
   start() {

@@ -230,7 +230,8 @@ export type Room = Node & {
   viewerRole?: Maybe<RoomRole>;
   /**
    * The number of published posts by others that the viewer has not read, counted up to 100; null if the viewer is not a
-   * member. Imported posts count by their time. Posts after the `cursor` of the same answer do not count.
+   * member. Imported posts count by their time. In the answer to a query or a mutation, posts after its `cursor` do not
+   * count.
    */
   unread?: Maybe<Scalars['Int']['output']>;
   /**

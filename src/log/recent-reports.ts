@@ -11,7 +11,7 @@ export function createReportLimit({ intervalMs = minIntervalMs, maxReasons = Num
   const windowSeconds = intervalMs / 1_000;
   const reported = new FixedWindow({ limit: 1, windowSeconds });
   const all = new FixedWindow({ limit: maxReasons, windowSeconds });
-  // A reason may be a long text of a client, and its window stays for long.
+  // A reason may be a text of a client, or a part that keeps its whole header in memory.
   const isNew = (reason: string) => !reported.charge(hash('sha256', reason)).isOver;
   return (reason: string) => !all.charge('', 0).isOver && isNew(reason) && !all.charge('').isOver;
 }

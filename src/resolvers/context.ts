@@ -6,7 +6,7 @@ import type { Database, Db, ReadContext, TransactionOptions } from '../data/data
 import type { IdempotencyClaim } from '../data/domain/idempotency-keys.ts';
 import { createLoaders, type Loaders } from '../data/domain/loaders.ts';
 import type { ViewerScope } from '../data/domain/visible-rooms.ts';
-import { headOf, logStart, type RoomEvent, type StreamEvent } from '../data/event-log/events.ts';
+import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/event-log/events.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { viewerScopeOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
@@ -106,7 +106,8 @@ export class Context {
 
   /** The loaders cache rows until the next change. */
   get loaders(): Loaders {
-    this.#loaders ??= createLoaders(this.db, () => this, this.#loadersBefore?.room);
+    const before = this.#loadersBefore;
+    this.#loaders ??= createLoaders(this.db, () => this, before && ((roomId) => this.#positionFrom(before, roomId)));
     return this.#loaders;
   }
 
@@ -169,7 +170,10 @@ export class Context {
 
   /** The room's live cursor. It is never newer than any other data of the room in the answer. */
   cursorOf(room: RoomRow): string | Promise<string> {
-    if (this.#loadersBefore) return this.#cursorFrom(this.#loadersBefore, room.id);
+    if (this.#loadersBefore)
+      return this.#positionFrom(this.#loadersBefore, room.id).then((position) =>
+        encodeCursor({ roomId: room.id, ...position }),
+      );
     const { seq, mark } = this.#pinned?.roomId === room.id ? this.#pinned : headOf(room);
     return encodeCursor({ roomId: room.id, seq, mark });
   }
@@ -184,13 +188,13 @@ export class Context {
    * The end of the log before this operation, advanced past the events that the operation itself wrote directly after
    * it.
    */
-  async #cursorFrom(loadersBefore: Loaders, roomId: string): Promise<string> {
+  async #positionFrom(loadersBefore: Loaders, roomId: string): Promise<LogPosition> {
     const room = await loadersBefore.room.load(roomId);
     let { seq, mark } = room ? headOf(room) : logStart;
     for (const event of this.#ownEvents ?? []) {
       if (event.roomId === roomId && event.seq === seq + 1 && event.previousMark === mark) ({ seq, mark } = event);
     }
-    return encodeCursor({ roomId, seq, mark });
+    return { seq, mark };
   }
 }
 

@@ -19,10 +19,14 @@ export type RowLoader<Row> = Pick<DataLoader<string, Row | undefined>, 'load' | 
 export type Loaders = ReturnType<typeof createLoaders>;
 
 /**
- * Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. `roomBefore` reads
- * the state that the cursors of the operation are from.
+ * Reads by id, batched and cached for one operation. `reading` is called only if a read depends on it. `positionOf` is the position
+ * of the cursor of a room, if it is older than the reads.
  */
-export function createLoaders(db: Db, reading: () => PostReading, roomBefore?: RowLoader<RoomRow>) {
+export function createLoaders(
+  db: Db,
+  reading: () => PostReading,
+  positionOf?: (roomId: string) => Promise<LogPosition>,
+) {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
   const byFunction = new Map<BatchRead<unknown>, DataLoader<string, unknown>>();
   const readUpTo = createUserRoomLoader(db, findReadUpTo);
@@ -45,8 +49,8 @@ export function createLoaders(db: Db, reading: () => PostReading, roomBefore?: R
      * cursor, so posts after it do not count.
      */
     unread: createUserRoomLoader(db, async (db, { userId, roomIds }) => {
-      const load = async (id: string) => [id, (await roomBefore?.load(id))?.head ?? 0];
-      const heads = roomBefore ? await Promise.all((JSON.parse(roomIds) as string[]).map(load)) : [];
+      const ids: string[] = positionOf ? JSON.parse(roomIds) : [];
+      const heads = await Promise.all(ids.map(async (id) => [id, (await positionOf?.(id))?.seq]));
       return findUnread(db, { userId, roomIds, heads: JSON.stringify(Object.fromEntries(heads)) });
     }),
     /** Loads a value with a function that reads those of many keys; for extensions. */

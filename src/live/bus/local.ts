@@ -89,9 +89,11 @@ async function connect(
 
 function write(socket: Socket, lines: string): void {
   if (socket.writableLength > maxWaitingBytes) return void socket.destroy();
-  // The lines of one turn leave together.
-  if (socket.writableCorked === 0) process.nextTick(() => socket.uncork());
-  if (socket.writableCorked === 0) socket.cork();
+  // The lines that one chunk causes leave together.
+  if (socket.writableCorked === 0) {
+    socket.cork();
+    process.nextTick(() => socket.uncork());
+  }
   socket.write(lines);
 }
 
