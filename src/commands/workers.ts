@@ -82,15 +82,15 @@ class Workers {
     return stopping.reason;
   }
 
-  /** Each worker stops when its successor serves, while the next one starts. Resolves with the reason if not all were replaced. */
+  /** Each worker stops after its successor serves. Resolves with the reason if not all were replaced. */
   async replaceAll(): Promise<string | undefined> {
     if (this.#isReplacing) return 'the workers are being replaced already';
     this.#isReplacing = true;
     const stopped: Promise<unknown>[] = [];
     let status: number | undefined;
     for (const slot of [...this.#slots]) {
-      // No more than two processes more than before.
-      if (status === undefined) await stopped.at(-2);
+      // A start beside the moving clients would be sooner, but they would wait longer for the processors.
+      if (status === undefined) await stopped.at(-1);
       status ??= await this.#replace(slot, stopped);
     }
     await Promise.all(stopped);
