@@ -133,7 +133,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const trimming = createTrimming(database, retention, onTrimError, parent);
     opened.defer(() => trimming.stop());
     deletions.start();
-    // There may be many workers, and a third of the memory of each would be what its start has left.
+    // There may be many workers, and a third of the memory of each would be garbage of its start.
     if (parent) await collectGarbage().catch(() => {});
     const { url, metricsUrl } = await servers.listen();
     return {

@@ -92,13 +92,13 @@ async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAcco
     db,
     posts.map(({ id }) => id),
   );
+  // The rows of the posts were deleted before.
+  const storeNothing = async () => {};
   // A deleted room has no more events.
-  // Their rows were deleted before.
-  const store = async () => {};
   await Promise.all([
     ...deleted
       .filter(({ roomId }) => byId.has(roomId))
-      .map((post) => append({ ...eventOf('PostDeleted', post.roomId, post), store })),
+      .map((post) => append({ ...eventOf('PostDeleted', post.roomId, post), store: storeNothing })),
     ...joined.map((roomId) => {
       const store = (db: Db) => deleteMember(db, { roomId, userId: account.id });
       return byId.has(roomId) ? append({ ...eventOf('MemberLeft', roomId, account), store }) : store(db);

@@ -9,7 +9,7 @@ const metricsTimeoutMs = 500;
 type Changed = [key: string, value: number][];
 
 /** What the parent knows of a worker. */
-interface Sharer {
+interface WorkerState {
   channel: Channel;
   /** Its open connections, by their kind and address. */
   open: Map<string, number>;
@@ -19,7 +19,7 @@ interface Sharer {
 
 /** What the workers of one parent share: counts, metrics and locks. */
 export class SharedState {
-  readonly #sharers = new Set<Sharer>();
+  readonly #workers = new Set<WorkerState>();
   readonly #windows = new Map<string, FixedWindow>();
   /** When the latest holder releases the lock, by its name. */
   readonly #locks = new Map<string, Promise<void>>();
@@ -28,8 +28,8 @@ export class SharedState {
 
   /** Answers the questions of a worker. Call the result when it has ended. */
   add(channel: Channel): () => void {
-    const sharer: Sharer = { channel, open: new Map(), report: [], unlocks: new Map() };
-    this.#sharers.add(sharer);
+    const worker: WorkerState = { channel, open: new Map(), report: [], unlocks: new Map() };
+    this.#workers.add(worker);
     Object.assign(channel.handlers, {
       charge: ({ name, windowSeconds, changed }: { name: string; windowSeconds: number; changed: Changed }) => {
         const window = this.#windows.get(name) ?? new FixedWindow({ limit: 0, windowSeconds });
@@ -37,41 +37,41 @@ export class SharedState {
         return changed.map(([key, points]) => window.charge(key, points));
       },
       open: ({ kind, changed }: { kind: string; changed: Changed }) =>
-        changed.map(([address, count]) => this.#countOthers(sharer, `${kind} ${address}`, count)),
+        changed.map(([address, count]) => this.#countOthers(worker, `${kind} ${address}`, count)),
       metrics: () => this.#readMetrics(),
-      lock: (name: string) => this.#lock(sharer, name),
-      unlock: (name: string) => sharer.unlocks.get(name)?.(),
+      lock: (name: string) => this.#lock(worker, name),
+      unlock: (name: string) => worker.unlocks.get(name)?.(),
     });
     return () => {
-      this.#sharers.delete(sharer);
-      for (const unlock of sharer.unlocks.values()) unlock();
-      this.#ended = this.#ended.then((ended) => addCounters(ended, sharer.report).catch(() => ended));
+      this.#workers.delete(worker);
+      for (const unlock of worker.unlocks.values()) unlock();
+      this.#ended = this.#ended.then((ended) => addCounters(ended, worker.report).catch(() => ended));
     };
   }
 
-  #countOthers(sharer: Sharer, key: string, own: number): number {
-    if (own === 0) sharer.open.delete(key);
-    else sharer.open.set(key, own);
-    return this.#sharers.values().reduce((sum, each) => sum + (each === sharer ? 0 : (each.open.get(key) ?? 0)), 0);
+  #countOthers(worker: WorkerState, key: string, own: number): number {
+    if (own === 0) worker.open.delete(key);
+    else worker.open.set(key, own);
+    return this.#workers.values().reduce((sum, each) => sum + (each === worker ? 0 : (each.open.get(key) ?? 0)), 0);
   }
 
   /** Resolves when all earlier holders have released the lock of this name. */
-  #lock(sharer: Sharer, name: string): Promise<void> | undefined {
+  #lock(worker: WorkerState, name: string): Promise<void> | undefined {
     // The question of a worker may arrive after its end.
-    if (!this.#sharers.has(sharer)) return undefined;
+    if (!this.#workers.has(worker)) return undefined;
     const earlier = this.#locks.get(name);
-    const released = new Promise<void>((unlock) => sharer.unlocks.set(name, unlock));
+    const released = new Promise<void>((unlock) => worker.unlocks.set(name, unlock));
     this.#locks.set(name, earlier ? earlier.then(() => released) : released);
     return earlier;
   }
 
   async #readMetrics(): Promise<ProcessReport[]> {
-    const read = async (sharer: Sharer) => {
-      const answer = sharer.channel.ask<ProcessReport>('metrics');
-      sharer.report = (await withinTime(metricsTimeoutMs, answer, () => undefined)) ?? sharer.report;
+    const read = async (worker: WorkerState) => {
+      const answer = worker.channel.ask<ProcessReport>('metrics');
+      worker.report = (await withinTime(metricsTimeoutMs, answer, () => undefined)) ?? worker.report;
     };
-    await Promise.all(Array.from(this.#sharers, read));
-    const [ended, reports] = [this.#ended, Array.from(this.#sharers, ({ report }) => report)];
+    await Promise.all(Array.from(this.#workers, read));
+    const [ended, reports] = [this.#ended, Array.from(this.#workers, ({ report }) => report)];
     return [await ended, ...reports];
   }
 }

@@ -43,8 +43,6 @@ type Running = ReturnType<Workers['start']>;
 /** The place of one worker: the current one. Every other was told to stop, or is a successor that does not serve yet. */
 interface Slot {
   current?: Running | undefined;
-  /** Before the next start after its worker has ended by itself. */
-  pauseMs: number;
 }
 
 class Workers {
@@ -68,7 +66,7 @@ class Workers {
     const { signal: stopping } = this.#stopping;
     // One after the other, because the first one migrates the database.
     while (this.#slots.length < count && !stopping.aborted) {
-      const slot: Slot = { pauseMs: minPauseMs };
+      const slot: Slot = {};
       const status = await this.#replace(slot);
       // The settings or the database are wrong, and the worker has said how.
       if (status !== undefined) this.#stop('SIGTERM', status);
@@ -86,14 +84,8 @@ class Workers {
   async replaceAll(): Promise<string | undefined> {
     if (this.#isReplacing) return 'the workers are being replaced already';
     this.#isReplacing = true;
-    const stopped: Promise<unknown>[] = [];
     let status: number | undefined;
-    for (const slot of [...this.#slots]) {
-      // A start beside the moving clients would be sooner, but they would wait longer for the processors.
-      if (status === undefined) await stopped.at(-1);
-      status ??= await this.#replace(slot, stopped);
-    }
-    await Promise.all(stopped);
+    for (const slot of this.#slots) status ??= await this.#replace(slot);
     this.#isReplacing = false;
     if (this.#stopping.signal.aborted) return 'the server stops';
     const failure = 'a worker could not start: the others are not replaced';
@@ -102,38 +94,39 @@ class Workers {
     return status === undefined ? undefined : failure;
   }
 
-  /**
-   * Starts a worker, and stops the current one when it serves, whose end is added to `stopped`. Resolves with its status if it could
-   * not start.
-   */
-  async #replace(slot: Slot, stopped: Promise<unknown>[] = []): Promise<number | undefined> {
+  /** Starts a worker, and stops the current one when it serves. Resolves with its status if it could not start. */
+  async #replace(slot: Slot): Promise<number | undefined> {
     const { signal: stopping } = this.#stopping;
     if (stopping.aborted) return undefined;
     const next = this.start();
     const status = await next.status;
     if (status !== undefined) return stopping.aborted ? undefined : status;
-    if (slot.current) stopped.push(slot.current.ended);
-    slot.current?.process.kill('SIGUSR2');
+    const previous = slot.current;
+    previous?.process.kill('SIGUSR2');
     this.#keep(slot, next).catch((error) => {
       this.#log.error({ err: error }, 'a worker could not be started: the server stops');
       this.#stop('SIGTERM', 1);
     });
+    // If the next worker started meanwhile, clients that move would wait longer for the processors.
+    await previous?.ended;
     return undefined;
   }
 
-  /** The worker that ends by itself is started again, until the stop. */
-  async #keep(slot: Slot, running: Running): Promise<void> {
+  /** Starts a worker again when it has ended by itself, until the stop or until another one takes its place. */
+  async #keep(slot: Slot, first: Running): Promise<void> {
     const { signal: stopping } = this.#stopping;
-    slot.current = running;
-    const end = await running.ended;
-    if (stopping.aborted || slot.current !== running) return;
-    if (performance.now() - running.startedAt >= stableMs) slot.pauseMs = minPauseMs;
-    const { pauseMs } = slot;
-    this.#log.error({ worker: running.process.pid, ...end, pauseMs }, 'a worker ended, and is started again');
-    slot.current = undefined;
-    slot.pauseMs = Math.min(2 * pauseMs, maxPauseMs);
-    await wait(pauseMs, undefined, { signal: stopping }).catch(() => {});
-    if (!stopping.aborted && !slot.current) await this.#keep(slot, this.start());
+    let pauseMs = minPauseMs;
+    for (let running = first; ; running = this.start()) {
+      slot.current = running;
+      const end = await running.ended;
+      if (stopping.aborted || slot.current !== running) return;
+      if (performance.now() - running.startedAt >= stableMs) pauseMs = minPauseMs;
+      this.#log.error({ worker: running.process.pid, ...end, pauseMs }, 'a worker ended, and is started again');
+      slot.current = undefined;
+      await wait(pauseMs, undefined, { signal: stopping }).catch(() => {});
+      if (stopping.aborted || slot.current) return;
+      pauseMs = Math.min(2 * pauseMs, maxPauseMs);
+    }
   }
 
   start() {

@@ -48,10 +48,10 @@ export function createLoaders(
      * The number of posts that a member has not read, counted up to 100; undefined for other users. A client counts on from a
      * cursor, so posts after it do not count.
      */
-    unread: createUserRoomLoader(db, async (db, { userId, roomIds }) => {
-      const ids: string[] = positionOf ? JSON.parse(roomIds) : [];
-      const heads = await Promise.all(ids.map(async (id) => [id, (await positionOf?.(id))?.seq]));
-      return findUnread(db, { userId, roomIds, heads: JSON.stringify(Object.fromEntries(heads)) });
+    unread: createUserRoomLoader(db, async (db, userAndRooms) => {
+      const ids: string[] = positionOf ? JSON.parse(userAndRooms.roomIds) : [];
+      const numbers = await Promise.all(ids.map(async (id) => [id, (await positionOf?.(id))?.seq]));
+      return findUnread(db, { ...userAndRooms, lastEvents: JSON.stringify(Object.fromEntries(numbers)) });
     }),
     /** Loads a value with a function that reads those of many keys; for extensions. */
     by<Value>(find: BatchRead<Value>, key: string): Promise<Value | undefined> {

@@ -98,11 +98,14 @@ export const findReadUpTo = createStatement((db, { userId, roomIds }: UserAndRoo
 
 /**
  * The number of published posts by others after the user's read position, for each of the rooms of which the user is a
- * member. It is counted up to 100. `heads` is an object in JSON with the number of an event for each of some rooms: later posts do
- * not count.
+ * member. It is counted up to 100. `lastEvents` is an object in JSON, which may have the number of an event by the id of its room:
+ * posts that were published after this event do not count.
  */
 export const findUnread = createStatement(
-  (db, { userId, roomIds, heads }: UserAndRooms & { heads: string }) => sql<{ roomId: string; value: number }>`
+  (db, { userId, roomIds, lastEvents }: UserAndRooms & { lastEvents: string }) => sql<{
+    roomId: string;
+    value: number;
+  }>`
     select "roomId", (
       select count(*) from (
         select "posts"."id" from "posts"
@@ -110,7 +113,7 @@ export const findUnread = createStatement(
           and "posts"."publishedAt" > ${readUpTo}
           and "posts"."publishedAt" < coalesce((
             select "at" from "roomEvents"
-            where "roomId" = "roomMembers"."roomId" and "seq" > ${dialectOf(db).integerIn(heads, 'roomMembers.roomId')}
+            where "roomId" = "roomMembers"."roomId" and "seq" > ${dialectOf(db).integerIn(lastEvents, 'roomMembers.roomId')}
             order by "seq" limit 1
           ), ${sql.lit(Number.MAX_SAFE_INTEGER)})
           and "posts"."authorId" <> "roomMembers"."userId"

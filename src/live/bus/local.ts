@@ -31,10 +31,10 @@ export async function openLocalExchange(address: ListenOptions): Promise<Server>
     });
     onLine(socket, (word, topic, text) => {
       const subscribed = subscribers.get(topic) ?? new Set();
-      // A process has delivered its own messages; of its pings, the answer counts.
-      const isForAll = topic === commonTopic;
-      const receivers = word === 'publish' ? subscribed : [];
-      for (const each of receivers) if (isForAll || each !== socket) write(each, `message ${topic}\t${text}\n`);
+      // A process delivers its own messages itself. Its pings, on the common topic, must come back.
+      const receives = (each: Socket) => each !== socket || topic === commonTopic;
+      if (word === 'publish')
+        for (const each of subscribed) if (receives(each)) write(each, `message ${topic}\t${text}\n`);
       if (word === 'subscribe') subscribers.set(topic, subscribed.add(socket));
       if (word === 'unsubscribe') unsubscribe(topic, subscribed, socket);
       if (word === 'sync') write(socket, 'synced \n');
@@ -89,7 +89,7 @@ async function connect(
 
 function write(socket: Socket, lines: string): void {
   if (socket.writableLength > maxWaitingBytes) return void socket.destroy();
-  // The lines that one chunk causes leave together.
+  // The answers to all lines that are read together leave together.
   if (socket.writableCorked === 0) {
     socket.cork();
     process.nextTick(() => socket.uncork());
